@@ -1,0 +1,37 @@
+"""What a cell can end with, and what one test can end with: two closed lists."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """How a complete cell ended. An infrastructure attempt is no outcome and has no value here."""
+
+    RESOLVED = "resolved"
+    UNRESOLVED = "unresolved"
+
+
+class EndReason(StrEnum):
+    """Why an episode ended. Only ``finish`` or a budget ends one."""
+
+    FINISHED = "finished"
+    MODEL_CALLS_SPENT = "model-calls-spent"
+    TOOL_CALLS_SPENT = "tool-calls-spent"
+    AGENT_CLOCK_SPENT = "agent-clock-spent"
+    CONTEXT_EXHAUSTED = "context-exhausted"
+
+
+class TestOutcome(StrEnum):
+    """What became of one test. Only ``passed`` counts as a pass for a required test."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+    XFAILED = "xfailed"
+    XPASSED = "xpassed"
+    NOT_RUN = "not-run"
+    """Required and absent from a complete report, or begun and never ended."""
+
+    __test__ = False  # not a test class, whatever its name looks like
