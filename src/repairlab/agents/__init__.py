@@ -1,0 +1,1 @@
+"""Systems under test: tool schemas, budgets, the interactive loop, the transcript."""

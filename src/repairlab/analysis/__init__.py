@@ -1,0 +1,1 @@
+"""From sealed cells to tables. Reads `raw/` and nothing else."""

@@ -1,0 +1,1 @@
+"""Mirrors, templates, workspaces, unified diffs, the patch policy, reconstruction."""

@@ -1,0 +1,1 @@
+"""One cell's life and the campaign around it."""

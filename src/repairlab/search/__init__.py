@@ -1,0 +1,1 @@
+"""What agents search with, built from git objects at a task's base commit."""
