@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import rfc8785
 
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
 def canonical_json(value: Json) -> bytes:

@@ -1,0 +1,169 @@
+"""The shared controls of the study, one typed group for each part of ``contracts/shared.toml``.
+
+A unit is part of a field's name. Each group enters the configuration of exactly those treatments that use it
+(`repairlab.contract.treatments`), so that a changed number moves exactly the identities that depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from repairlab.contract.strict import StrictModel
+
+Count = Field(ge=1, le=10_000)
+
+
+class Budgets(StrictModel):
+    """What one episode may use. ``finish`` is free; every other call counts once, refused ones included."""
+
+    model_calls: int = Count
+    tool_calls: int = Count
+    public_test_runs: int = Field(ge=0, le=100)
+    agent_clock_seconds: int = Field(ge=1, le=86_400)
+    binding_clock: Literal["agent", "wall"]
+    """Which of the clocks ends an episode. The residency clock never does."""
+
+
+class Generation(StrictModel):
+    """How every agent model is asked."""
+
+    context_tokens: int = Field(ge=1024, le=2**20)
+    completion_tokens: int = Field(ge=16, le=2**17)
+    bytes_per_token: float = Field(gt=0, le=8)
+    """The token rule: text of n UTF-8 bytes is taken for at most ceil(n / bytes_per_token) tokens."""
+    silence_seconds: int = Field(ge=1, le=7200)
+    """No token and no sign of prompt processing for so long is a failure of the host, not of the model."""
+    fresh_load_for_each_cell: bool
+
+
+class Interaction(StrictModel):
+    """How replies of a model are taken. One policy for all arms."""
+
+    calls_per_reply: int = Count
+    """Calls beyond this number in one reply are refused; each still counts."""
+    argument_bytes: int = Field(ge=1024, le=2**26)
+    calls_in_text: Literal["reminder"]
+    """A call written as text is not executed; the reply counts as one without a valid call."""
+    reasoning_in_history: bool
+    """Whether a reply's reasoning is sent back in later requests."""
+
+
+class View(StrictModel):
+    """How much of a file one call shows."""
+
+    read_lines: int = Count
+    line_characters: int = Field(ge=80, le=100_000)
+    """A longer line is cut, with a note of how much was cut."""
+
+
+class Search(StrictModel):
+    """What every search tool returns, whatever finds it."""
+
+    files: int = Count
+    snippet_lines: int = Count
+    query_characters: int = Field(ge=16, le=100_000)
+
+
+class Corpus(StrictModel):
+    """Which files of the base commit are searched: the same in every treatment."""
+
+    python_suffixes: tuple[str, ...]
+    go_suffixes: tuple[str, ...]
+    file_bytes: int = Field(ge=1024, le=2**30)
+    """Larger files are left out and listed with the reason."""
+
+
+class Exact(StrictModel):
+    """Literal, substring and regular-expression scan."""
+
+    engine: Literal["re2"]
+    order: Literal["matching-lines-then-path"]
+
+
+class Dense(StrictModel):
+    """Chunks and vectors of dense retrieval."""
+
+    chunk_lines: int = Count
+    chunk_overlap_lines: int = Field(ge=0)
+    chunk_characters: int = Field(ge=100)
+    dimensions: int = Count
+    query_instruction: str = Field(min_length=1)
+    chunks_shown: int = Count
+
+
+class Lexical(StrictModel):
+    """BM25 (Okapi) over the frozen chunks."""
+
+    k1: float = Field(gt=0)
+    b: float = Field(ge=0, le=1)
+    epsilon: float = Field(ge=0)
+
+
+class Fusion(StrictModel):
+    """Reciprocal rank fusion: the sum of 1 / (constant + rank) over components (Cormack et al. 2009)."""
+
+    constant: int = Count
+    files_for_each_component: int = Count
+
+
+class Graph(StrictModel):
+    """Symbol graph around fused seeds."""
+
+    hops: int = Count
+
+
+class PatchRules(StrictModel):
+    """How a model's diff is read, and which files it may touch."""
+
+    diff_bytes: int = Field(ge=1024, le=2**26)
+    normalisation: tuple[Literal["unwrap-one-fence", "add-final-newline", "recount-hunks"], ...]
+    python_suffixes: tuple[str, ...]
+    go_suffixes: tuple[str, ...]
+    protected_names: tuple[str, ...]
+    """File names that no patch may touch or create, such as ``conftest.py``. Shell patterns, any folder."""
+    protected_folders: tuple[str, ...]
+    """Folder names (any depth) whose contents no patch may touch."""
+
+
+class Evaluation(StrictModel):
+    """How tests are run and what of their result a model sees."""
+
+    hash_seed: int = Field(ge=0, le=2**32 - 1)
+    locale: str
+    time_zone: str
+    output_bytes: int = Field(ge=1024, le=2**30)
+    """Cap on what tested code may print before the rest is dropped."""
+    shown_failures: int = Count
+    """How many failing public tests `run_tests` describes; the others are counted."""
+    shown_failure_lines: int = Count
+    timeout_reproductions: int = Field(ge=1, le=5)
+    """A run over its limit is scored only after so many runs ended the same way."""
+
+
+class Infrastructure(StrictModel):
+    """What happens after a failure that is no outcome."""
+
+    attempts: int = Count
+    """A cell is blocked after so many infrastructure attempts."""
+
+
+class SharedControls(StrictModel):
+    """The whole of ``contracts/shared.toml``."""
+
+    schema_version: Literal[1]
+    budgets: Budgets
+    generation: Generation
+    interaction: Interaction
+    view: View
+    search: Search
+    corpus: Corpus
+    exact: Exact
+    dense: Dense
+    lexical: Lexical
+    fusion: Fusion
+    graph: Graph
+    patch: PatchRules
+    evaluation: Evaluation
+    infrastructure: Infrastructure
