@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from repairlab.contract.canonical import Json, digest_of, sha256_hex
 from repairlab.contract.strict import StrictModel
@@ -16,8 +16,16 @@ from repairlab.contract.strict import StrictModel
 CommitId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,60}$")]
+
+
+def _contained(path: str) -> str:
+    if path.startswith("/") or any(part in ("", ".", "..") for part in path.split("/")):
+        raise ValueError("not a plain relative path")
+    return path
+
+
 RelativePath = Annotated[
-    str, StringConstraints(pattern=r"^(?!/)(?!.*(?:^|/)\.\.?(?:/|$))[^\x00-\x1f\\]+$", max_length=400)
+    str, StringConstraints(pattern=r"^[^\x00-\x1f\\]+$", max_length=400), AfterValidator(_contained)
 ]
 TestId = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Language = Literal["python", "go"]

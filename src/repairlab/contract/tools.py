@@ -1,0 +1,80 @@
+"""The tools that agents are offered, as data: one place serves the prompt, the schema and the parser."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from repairlab.contract.canonical import Json
+from repairlab.contract.strict import StrictModel
+
+
+class Argument(StrictModel):
+    """One argument of a tool."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]{0,30}$")
+    type: Literal["string", "integer"]
+    description: str
+    required: bool = True
+    choices: tuple[str, ...] = ()
+    """The only values allowed; empty means any."""
+
+
+class Tool(StrictModel):
+    """One tool: the text the model reads and the shape its arguments must have."""
+
+    description: str
+    arguments: tuple[Argument, ...] = ()
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Tool:
+        names = [argument.name for argument in self.arguments]
+        if len(set(names)) != len(names):
+            raise ValueError("two arguments have the same name")
+        return self
+
+    def function_schema(self, name: str) -> Json:
+        """The tool as an entry of ``tools`` in a chat completion request.
+
+        Only ``type``, ``properties``, ``required`` and ``enum`` are used: hosts have refused more.
+        """
+        properties: dict[str, Json] = {}
+        for argument in self.arguments:
+            one: dict[str, Json] = {"type": argument.type, "description": argument.description}
+            if argument.choices:
+                one["enum"] = list(argument.choices)
+            properties[argument.name] = one
+        return {
+            "type": "function",
+            "function": {
+                "name": name,
+                "description": self.description,
+                "parameters": {
+                    "type": "object",
+                    "properties": properties,
+                    "required": [argument.name for argument in self.arguments if argument.required],
+                },
+            },
+        }
+
+
+class Prompts(StrictModel):
+    """The texts of ``contracts/prompts.toml``. ``$name`` marks a slot; nothing else varies between tasks."""
+
+    system: str
+    task: str
+    """Slots: ``$statement``, ``$budgets``, ``$oracle``."""
+    budgets: str
+    oracle: str
+    """The section that only an oracle treatment has. Slot: ``$files``."""
+    reminder: str
+    """Answer to a reply without a valid call."""
+
+
+class Wording(StrictModel):
+    """The whole of ``contracts/prompts.toml``: prompts and tools."""
+
+    schema_version: Literal[1]
+    prompts: Prompts
+    tools: dict[str, Tool]

@@ -1,0 +1,98 @@
+"""Treatments, and the configuration that identifies each one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import RootModel, model_validator
+
+from repairlab.contract.canonical import Json, digest_of
+from repairlab.contract.controls import SharedControls
+from repairlab.contract.strict import StrictModel
+from repairlab.contract.tools import Wording
+
+Component = Literal["exact", "lexical", "symbols", "dense", "graph"]
+TreatmentId = str
+
+_EVERY_CELL = ("budgets", "patch", "evaluation", "infrastructure")
+_OF_COMPONENT: dict[str, tuple[str, ...]] = {
+    "exact": ("exact",),
+    "lexical": ("lexical", "dense"),  # BM25 ranks the chunks that the dense group defines
+    "symbols": (),
+    "dense": ("dense",),
+    "graph": ("graph",),
+}
+
+
+class Treatment(StrictModel):
+    """What distinguishes one arm of the experiment."""
+
+    purpose: str
+    kind: Literal["interactive", "staged"]
+    tools: tuple[str, ...] = ()
+    components: tuple[Component, ...] = ()
+    fusion: Literal["none", "dense-first", "reciprocal-rank"] = "none"
+    oracle_files: bool = False
+    """Whether the prompt names the gold production files: an upper bound, no treatment of the world."""
+    label: Literal["", "controlled adaptation"] = ""
+    """Printed beside the treatment wherever results appear."""
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Treatment:
+        if self.kind == "interactive" and "finish" not in self.tools:
+            raise ValueError("an interactive treatment needs the tool finish")
+        if self.fusion == "reciprocal-rank" and len(self.components) < 2:
+            raise ValueError("reciprocal-rank fusion needs at least two components")
+        if self.oracle_files and self.components:
+            raise ValueError("an oracle treatment has no search")
+        return self
+
+    @property
+    def searches(self) -> bool:
+        """Whether the treatment looks anything up in the corpus of the base commit."""
+        return bool(self.components) or self.kind == "staged"
+
+
+class Treatments(RootModel[dict[str, Treatment]]):
+    """The whole of ``contracts/treatments.toml``, by identifier."""
+
+
+def control_groups(treatment: Treatment) -> tuple[str, ...]:
+    """Names of the groups of the shared controls that can change an outcome under `treatment`.
+
+    The groups ``generation`` (in the model configuration) and these together cover every shared control.
+    """
+    groups = list(_EVERY_CELL)
+    if treatment.kind == "interactive":
+        groups += ["interaction", "view"]
+    if treatment.searches:
+        groups.append("corpus")
+    if treatment.components:
+        groups.append("search")
+    for component in treatment.components:
+        groups += _OF_COMPONENT[component]
+    if treatment.fusion == "reciprocal-rank" or "graph" in treatment.components:
+        groups.append("fusion")
+    return tuple(sorted(set(groups)))
+
+
+def configuration(name: TreatmentId, treatment: Treatment, shared: SharedControls, wording: Wording) -> Json:
+    """Everything that makes `treatment` what it is: its own facts, its controls, its prompts and tools."""
+    controls = shared.model_dump(mode="json")
+    prompts = wording.prompts.model_dump(mode="json")
+    if not treatment.oracle_files:
+        del prompts["oracle"]
+    return {
+        "id": name,
+        "treatment": treatment.model_dump(mode="json"),
+        "controls": {group: controls[group] for group in control_groups(treatment)},
+        "prompts": prompts if treatment.kind == "interactive" else {},
+        "tools": {tool: wording.tools[tool].model_dump(mode="json") for tool in sorted(treatment.tools)},
+    }
+
+
+def configuration_digest(
+    name: TreatmentId, treatment: Treatment, shared: SharedControls, wording: Wording
+) -> str:
+    """SHA-256 of the canonical JSON of `configuration`."""
+    return digest_of(configuration(name, treatment, shared, wording))
