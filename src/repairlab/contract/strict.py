@@ -76,6 +76,40 @@ def validate(model: type[ModelT], data: Json, path: Path, prefix: Location = ())
         raise BadInput(f"{path}: {error}") from error
 
 
+def load_json(model: type[ModelT], path: Path) -> ModelT:
+    """Read one JSON file as `model`. A key that occurs twice in an object is refused.
+
+    Raises:
+        BadInput: unreadable, not JSON, or not of the model's form; the message names the field.
+    """
+    try:
+        return parse_json(model, path.read_bytes(), str(path))
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def parse_json(model: type[ModelT], data: bytes, source: str) -> ModelT:
+    """Like `load_json`, for bytes that came from `source`."""
+    try:
+        json.loads(data, object_pairs_hook=_without_duplicates)
+        return model.model_validate_json(data, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "(file)"
+        raise BadInput(f"{source}: {field}: {first['msg']}") from error
+    except ValueError as error:
+        raise BadInput(f"{source}: not valid JSON: {error}") from error
+
+
+def _without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {key!r} occurs twice in one object")
+        found[key] = value
+    return found
+
+
 def _refuse_value(value: object) -> str:
     raise TypeError(f"a {type(value).__name__} stands where text or a number belongs: {value}")
 

@@ -1,0 +1,237 @@
+"""The interactive loop: one policy for every interactive treatment.
+
+An episode ends by ``finish`` or by a budget, never otherwise. Whatever a model writes is an outcome; only the
+host, the sandbox or the disk can raise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from repairlab.agents.budget import Spent, budget_end, may_call_tool, may_run_tests
+from repairlab.agents.calls import Call, InvalidCall, parse_call
+from repairlab.agents.clocks import AgentClock
+from repairlab.agents.context import ContextBound
+from repairlab.agents.toolbox import Answer, Toolbox
+from repairlab.contract.canonical import Json
+from repairlab.contract.controls import Budgets, Interaction
+from repairlab.contract.outcome import EndReason
+from repairlab.contract.tools import Tool
+from repairlab.hosts.client import ChatReply, DeadlineReached, RawToolCall
+
+Record = Callable[[dict[str, Json]], None]
+
+FINISH = "finish"
+_CUT = "The reply was cut at its length limit, so no call in it was executed. "
+
+
+class Model(Protocol):
+    """One agent model at a host, with its generation configuration fixed."""
+
+    def ask(
+        self, messages: list[Json], tools: list[Json], seconds_left: float
+    ) -> ChatReply | DeadlineReached:
+        """Send one request. Failures of the host raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The frozen rules of an episode."""
+
+    budgets: Budgets
+    interaction: Interaction
+    tools: Mapping[str, Tool]
+    tool_schemas: list[Json]
+    reminder: str
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Sums over replies. A reply without usage makes a sum unknown, never zero."""
+
+    prompt: int | None = 0
+    completion: int | None = 0
+
+    def add(self, prompt: int | None, completion: int | None) -> None:
+        """Count one reply."""
+        self.prompt = None if self.prompt is None or prompt is None else self.prompt + prompt
+        self.completion = (
+            None if self.completion is None or completion is None else self.completion + completion
+        )
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often what happened: counters of one episode, for the report."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str) -> None:
+        """One more of `name`."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeResult:
+    """How an episode ended, and what it used."""
+
+    reason: EndReason
+    spent: Spent
+    tokens: Tokens
+    tally: dict[str, int]
+
+
+class Episode:
+    """One run of the loop over one workspace."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        model: Model,
+        toolbox: Toolbox,
+        clock: AgentClock,
+        bound: ContextBound,
+        record: Record,
+    ) -> None:
+        self._rules = rules
+        self._model = model
+        self._toolbox = toolbox
+        self._clock = clock
+        self._bound = bound
+        self._record = record
+        self._messages: list[Json] = []
+        self._spent = Spent()
+        self._tokens = Tokens()
+        self._tally = Tally()
+        self._finished = False
+        self._call_number = 0
+
+    def run(self, first_messages: list[Json]) -> EpisodeResult:
+        """Converse until ``finish`` or a budget ends it."""
+        self._messages = list(first_messages)
+        reason = self._next_end()
+        while reason is None:
+            reason = self._turn() or self._next_end()
+        self._record({"type": "end", "reason": reason.value})
+        return EpisodeResult(reason, self._spent, self._tokens, dict(sorted(self._tally.counts.items())))
+
+    def _next_end(self) -> EndReason | None:
+        if self._finished:
+            return EndReason.FINISHED
+        budgets = self._rules.budgets
+        end = budget_end(self._spent, budgets, self._clock.binding(budgets.binding_clock))
+        if end is None and not self._bound.fits(self._messages, self._rules.tool_schemas):
+            return EndReason.CONTEXT_EXHAUSTED
+        return end
+
+    def _turn(self) -> EndReason | None:
+        budgets = self._rules.budgets
+        left = budgets.agent_clock_seconds - self._clock.binding(budgets.binding_clock)
+        self._spent = self._spent.with_model_call()
+        sent = len(self._messages)
+        with self._clock.running("model"):
+            reply = self._model.ask(list(self._messages), self._rules.tool_schemas, left)
+        if isinstance(reply, DeadlineReached):
+            self._tally.add("reply-cut-by-clock")
+            return EndReason.AGENT_CLOCK_SPENT
+        usage = reply.usage
+        self._tokens.add(usage and usage.prompt_tokens, usage and usage.completion_tokens)
+        self._bound = self._bound.after(usage and usage.prompt_tokens, sent)
+        self._take(reply)
+        return None
+
+    def _take(self, reply: ChatReply) -> None:
+        if reply.finish_reason == "length":
+            self._tally.add("cut-at-limit")
+            self._remind(reply.content, _CUT)
+        elif reply.tool_calls:
+            self._execute_all(reply)
+        else:
+            self._tally.add("empty-reply" if not reply.content.strip() else "reply-without-call")
+            self._remind(reply.content, "")
+
+    def _remind(self, content: str, preface: str) -> None:
+        self._messages.append({"role": "assistant", "content": content})
+        self._messages.append({"role": "user", "content": preface + self._rules.reminder})
+
+    def _execute_all(self, reply: ChatReply) -> None:
+        calls = [(self._new_id(), raw) for raw in reply.tool_calls]
+        self._messages.append(
+            {
+                "role": "assistant",
+                "content": reply.content,
+                "tool_calls": [_in_history(i, c) for i, c in calls],
+            }
+        )
+        for position, (identifier, raw) in enumerate(calls):
+            text = self._execute(position, identifier, raw)
+            self._messages.append({"role": "tool", "tool_call_id": identifier, "content": text})
+
+    def _execute(self, position: int, identifier: str, raw: RawToolCall) -> str:
+        limits = self._rules.interaction
+        call = parse_call(raw.name, raw.arguments, self._rules.tools, limits.argument_bytes)
+        if self._finished:
+            return self._answer(
+                identifier, raw, "after-finish", Answer("Not executed: the work had ended.", {}, False)
+            )
+        if isinstance(call, Call) and call.tool == FINISH and position < limits.calls_per_reply:
+            self._finished = True
+            return self._answer(identifier, raw, FINISH, Answer("The work has ended."))
+        self._spent = self._spent.with_tool_call()
+        if position >= limits.calls_per_reply:
+            text = f"Not executed: one reply may hold at most {limits.calls_per_reply} calls."
+            return self._answer(identifier, raw, "too-many-calls", Answer(text, {}, False))
+        if not may_call_tool(self._spent, self._rules.budgets):
+            return self._answer(
+                identifier, raw, "over-budget", Answer("Not executed: no tool calls are left.", {}, False)
+            )
+        if isinstance(call, InvalidCall):
+            return self._answer(identifier, raw, call.kind, Answer(call.message, {}, False))
+        return self._run(identifier, raw, call)
+
+    def _run(self, identifier: str, raw: RawToolCall, call: Call) -> str:
+        if call.tool == "run_tests":
+            if not may_run_tests(self._spent, self._rules.budgets):
+                text = "Not executed: no test runs are left."
+                return self._answer(identifier, raw, "tests-over-budget", Answer(text, {}, False))
+            self._spent = self._spent.with_test_run()
+        with self._clock.running("tool"):
+            answer = self._toolbox.execute(call)
+        kind = call.tool if answer.accepted else f"{call.tool}-refused"
+        return self._answer(identifier, raw, kind, answer)
+
+    def _answer(self, identifier: str, raw: RawToolCall, kind: str, answer: Answer) -> str:
+        self._tally.add(kind)
+        self._record(
+            {
+                "type": "call",
+                "id": identifier,
+                "tool": raw.name,
+                "kind": kind,
+                "accepted": answer.accepted,
+                "text": answer.text,
+                **answer.facts,
+            }
+        )
+        return answer.text
+
+    def _new_id(self) -> str:
+        self._call_number += 1
+        return f"call{self._call_number:05d}"
+
+
+def _in_history(identifier: str, raw: RawToolCall) -> Json:
+    """A call as later requests show it.
+
+    Hosts parse the argument text of earlier calls again, and fail on text that is no JSON object; such text is
+    quoted whole under one key, so that the model still sees what it wrote.
+    """
+    try:
+        valid = isinstance(json.loads(raw.arguments), dict)
+    except (ValueError, RecursionError):
+        valid = False
+    arguments = raw.arguments if valid else json.dumps({"not_a_json_object": raw.arguments})
+    return {"id": identifier, "type": "function", "function": {"name": raw.name, "arguments": arguments}}

@@ -1,0 +1,128 @@
+"""Executing valid calls. Every answer is text for the model plus facts for the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from repairlab.agents.calls import Call, Value
+from repairlab.agents.viewing import numbered
+from repairlab.contract.canonical import Json
+from repairlab.contract.controls import View
+from repairlab.repositories.workspace import Applied, Refused
+
+
+class Checkout(Protocol):
+    """The agent's workspace, as far as tools reach it."""
+
+    def read(self, path: str) -> bytes | None:
+        """Bytes of a regular file, ``None`` where there is none or the path is not allowed."""
+
+    def apply(self, raw: str) -> Applied | Refused:
+        """Apply a unified diff, whole or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search shows: the text, and which file which component ranked where."""
+
+    text: str
+    shown: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One file of a search result."""
+
+    path: str
+    start_line: int
+    end_line: int
+    components: Mapping[str, int]
+
+
+class Searcher(Protocol):
+    """The search tool of a treatment."""
+
+    def search(self, query: str, mode: str) -> Found:
+        """Look `query` up; a query that cannot be run is an answer too."""
+
+
+class PublicTests(Protocol):
+    """The public allowlist, run on the workspace as it stands."""
+
+    def run(self) -> tuple[str, Json]:
+        """Text for the model, and the structured result for the transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Result of one executed call."""
+
+    text: str
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    accepted: bool = True
+    """False for a refused patch, a file that is not there, a query that cannot be run."""
+
+
+class Toolbox:
+    """The tools of one episode over one workspace."""
+
+    def __init__(
+        self, checkout: Checkout, view: View, tests: PublicTests, searcher: Searcher | None = None
+    ) -> None:
+        self._checkout = checkout
+        self._view = view
+        self._tests = tests
+        self._searcher = searcher
+
+    def execute(self, call: Call) -> Answer:
+        """Run one call. ``finish`` never comes here."""
+        if call.tool == "read_file":
+            return self._read(call.arguments)
+        if call.tool == "apply_patch":
+            return self._apply(str(call.arguments["diff"]))
+        if call.tool == "run_tests":
+            text, facts = self._tests.run()
+            return Answer(text, {"test_run": facts})
+        if call.tool == "search" and self._searcher is not None:
+            return self._search(str(call.arguments["query"]), str(call.arguments["mode"]))
+        raise AssertionError(f"the tool {call.tool} is offered and has no implementation")
+
+    def _read(self, arguments: Mapping[str, Value]) -> Answer:
+        path = str(arguments["path"])
+        data = self._checkout.read(path)
+        if data is None:
+            return Answer(f"There is no file {path[:200]!r} in the repository.", accepted=False)
+        start = int(arguments.get("start_line", 1))
+        end = int(arguments.get("end_line", start + self._view.read_lines - 1))
+        excerpt = numbered(path, data, start, end, self._view)
+        if excerpt.lines is None:
+            return Answer(excerpt.text, accepted=False)
+        first, last = excerpt.lines
+        return Answer(excerpt.text, {"read": {"path": path, "start_line": first, "end_line": last}})
+
+    def _apply(self, diff: str) -> Answer:
+        outcome = self._checkout.apply(diff)
+        if isinstance(outcome, Refused):
+            return Answer(outcome.message, {"patch": {"refused": outcome.code}}, accepted=False)
+        facts: Json = {
+            "changed": list(outcome.paths),
+            "normalised": outcome.normalised,
+            "repairs": list(outcome.repairs),
+        }
+        return Answer(f"Applied. Changed: {', '.join(outcome.paths)}.", {"patch": facts})
+
+    def _search(self, query: str, mode: str) -> Answer:
+        assert self._searcher is not None
+        found = self._searcher.search(query, mode)
+        shown: Json = [
+            {
+                "path": one.path,
+                "start_line": one.start_line,
+                "end_line": one.end_line,
+                "components": dict(one.components),
+            }
+            for one in found.shown
+        ]
+        return Answer(found.text, {"shown": shown})

@@ -1,0 +1,101 @@
+"""Reading sealed cells, and proving that they are what was sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from repairlab.contract.canonical import sha256_hex
+from repairlab.contract.errors import IntegrityViolation
+from repairlab.contract.strict import StrictModel, load_json
+from repairlab.contract.task import Sha256
+from repairlab.manifest.cell import Cell
+from repairlab.store.attempt import checksum_list
+from repairlab.store.layout import ARTIFACTS, OUTCOME_SUMS, SUMS, TIMING, Layout
+
+
+class CellRecord(StrictModel):
+    """``cell.json``: which cell this is, and under which freeze it ran."""
+
+    schema_version: Literal[1]
+    cell: Cell
+    freeze: Sha256
+    """Digest of the freeze record."""
+    facts: dict[str, JsonValue]
+    """Versions, digests and verified facts of host, sandbox and environment."""
+
+
+class Seal(NamedTuple):
+    """The two digests of a sealed cell."""
+
+    whole: str
+    """SHA-256 of ``SHA256SUMS``: every artifact."""
+    outcome: str
+    """SHA-256 of ``SHA256SUMS.outcome``: every artifact but clocks. Equal for equal replies."""
+
+
+def sealed_names(layout: Layout) -> tuple[str, ...]:
+    """Names of the folders in `raw/` of the experiment, sorted."""
+    if not layout.raw.is_dir():
+        return ()
+    return tuple(sorted(path.name for path in layout.raw.iterdir() if not path.name.startswith(".")))
+
+
+def check_seal(folder: Path) -> Seal:
+    """Hold every artifact against its checksum.
+
+    Raises:
+        IntegrityViolation: naming the first artifact that is missing, foreign or different.
+    """
+    expected = {*ARTIFACTS, TIMING, SUMS, OUTCOME_SUMS}
+    found = {path.name for path in folder.iterdir()}
+    if found != expected:
+        odd = min(found ^ expected)
+        raise IntegrityViolation(
+            f"{folder}: {odd} is {'foreign to a sealed cell' if odd in found else 'missing'}"
+        )
+    for name, members in ((SUMS, sorted(expected - {SUMS})), (OUTCOME_SUMS, sorted(ARTIFACTS))):
+        listed = (folder / name).read_bytes()
+        actual = checksum_list(folder, members)
+        if listed != actual:
+            raise IntegrityViolation(f"{folder}: {_first_difference(listed, actual, name)}")
+    return Seal(sha256_hex((folder / SUMS).read_bytes()), sha256_hex((folder / OUTCOME_SUMS).read_bytes()))
+
+
+def read_cell(folder: Path) -> CellRecord:
+    """``cell.json`` of a sealed cell, its identity recomputed.
+
+    Raises:
+        IntegrityViolation: the identity is not the digest of its fields, or the folder has another's name.
+    """
+    record = load_json(CellRecord, folder / "cell.json")
+    cell = record.cell
+    if cell.identity.digest() != cell.digest:
+        raise IntegrityViolation(f"{folder}: cell.json: the identity is not the digest of its fields")
+    if cell.name != folder.name:
+        raise IntegrityViolation(f"{folder}: holds the cell {cell.name}")
+    return record
+
+
+def faults(layout: Layout, planned: dict[str, Cell]) -> Iterator[str]:
+    """One line for each sealed cell that is not as sealed, or differs from the plan of the same name."""
+    for name in sealed_names(layout):
+        folder = layout.sealed(name)
+        try:
+            check_seal(folder)
+            record = read_cell(folder)
+        except (IntegrityViolation, OSError) as error:
+            yield str(error)
+            continue
+        if name in planned and record.cell != planned[name]:
+            yield f"{folder}: cell.json: differs from the frozen manifest"
+
+
+def _first_difference(listed: bytes, actual: bytes, source: str) -> str:
+    for ours, theirs in zip(actual.splitlines(), listed.splitlines(), strict=False):
+        if ours != theirs:
+            return f"{ours.split(b'  ', 1)[-1].decode()} is not what {source} says"
+    return f"{source} does not list what the folder holds"
