@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from repairlab.contract.canonical import sha256_hex
 from repairlab.contract.errors import BadInput, RepairlabError
 from repairlab.repositories import git
+from repairlab.repositories.canonical import quoted
 
 PREFIX: Final = "embedded:"
 DATA: Final = Path(__file__).parent / "embedded"
@@ -68,6 +70,13 @@ def build(folder: Path, target: Path) -> EmbeddedFacts:
     return EmbeddedFacts(base, fixes)
 
 
+def digest_of_data(folder: Path) -> str:
+    """SHA-256 over the paths and contents of everything that `build` reads."""
+    parts = [*_files(folder / "tree")]
+    parts += [(path.name.encode(), path.read_bytes()) for path in sorted((folder / "fixes").glob("*.patch"))]
+    return sha256_hex(b"".join(b"%d:%s%d:%s" % (len(path), path, len(data), data) for path, data in parts))
+
+
 def _base_stream(tree: Path) -> bytes:
     """The base commit in the language of ``git fast-import``."""
     parts = [
@@ -76,7 +85,7 @@ def _base_stream(tree: Path) -> bytes:
         _data(b"Base\n"),
     ]
     for path, content in _files(tree):
-        parts += [b"M 100644 inline ", _quoted(path), b"\n", _data(content)]
+        parts += [b"M 100644 inline ", quoted(path), b"\n", _data(content)]
     return b"".join([*parts, b"done\n"])
 
 
@@ -98,11 +107,6 @@ def _files(tree: Path) -> Iterator[tuple[bytes, bytes]]:
 
 def _data(content: bytes) -> bytes:
     return b"data %d\n%s\n" % (len(content), content)
-
-
-def _quoted(path: bytes) -> bytes:
-    escaped = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-    return b'"' + escaped + b'"'
 
 
 def _commit_fix(repository: Path, base: str, patch: Path) -> str:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, cast
 
 from repairlab.contract.errors import InfrastructureFailure, RefuseToStart
 
@@ -68,31 +71,21 @@ def attempt(
         RefuseToStart: no git on `SEARCH_PATH`.
         InfrastructureFailure: kind ``git-timeout`` or ``git-start``.
     """
-    command = ["git", *_FIRM, *arguments]
-    try:
-        ended = subprocess.run(
-            command,
-            cwd=cwd,
-            input=stdin,
-            env=_environment(git_dir, cwd, environment or {}),
-            capture_output=True,
-            timeout=timeout_seconds,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        if not cwd.is_dir():
+    with _start_errors(arguments, cwd):
+        try:
+            ended = subprocess.run(
+                ["git", *_FIRM, *arguments],
+                cwd=cwd,
+                input=stdin,
+                env=_environment(git_dir, cwd, environment or {}),
+                capture_output=True,
+                timeout=timeout_seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
             raise InfrastructureFailure(
-                f"git cannot start in {cwd}: no such folder", kind="git-start"
+                f"git {arguments[0]} took longer than {timeout_seconds:g} s", kind="git-timeout"
             ) from error
-        raise RefuseToStart(
-            f"git is not installed (looked in {SEARCH_PATH})", repair="Install git 2.30 or newer."
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise InfrastructureFailure(
-            f"git {arguments[0]} took longer than {timeout_seconds:g} s", kind="git-timeout"
-        ) from error
-    except OSError as error:
-        raise InfrastructureFailure(f"git cannot start: {error}", kind="git-start") from error
     return Completed(ended.returncode, ended.stdout, ended.stderr)
 
 
@@ -123,6 +116,46 @@ def run(
             f"git {arguments[0]} ended with status {ended.status}: {ended.complaint}", kind="git-failed"
         )
     return ended.stdout
+
+
+@contextmanager
+def stream(
+    arguments: Sequence[str],
+    *,
+    git_dir: Path,
+    stdin: bytes,
+    timeout_seconds: float = LOCAL_SECONDS,
+) -> Iterator[IO[bytes]]:
+    """Run ``git ARGUMENTS`` and give its standard output as a file while it runs.
+
+    Raises:
+        InfrastructureFailure: kind ``git-failed`` on leaving, when git failed or the time limit stopped it.
+    """
+    here = Path("/")
+    with tempfile.TemporaryFile() as questions, _start_errors(arguments, here):
+        questions.write(stdin)
+        questions.seek(0)
+        process = subprocess.Popen(
+            ["git", *_FIRM, *arguments],
+            cwd=here,
+            stdin=questions,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(git_dir, here, {}),
+        )
+    watch = threading.Timer(timeout_seconds, process.kill)
+    watch.daemon = True
+    watch.start()
+    try:
+        with process:
+            yield cast("IO[bytes]", process.stdout)
+    finally:
+        watch.cancel()
+        process.kill()
+    if process.returncode != 0:
+        raise InfrastructureFailure(
+            f"git {arguments[0]} ended with status {process.returncode}", kind="git-failed"
+        )
 
 
 def version() -> tuple[int, int]:
@@ -159,6 +192,21 @@ def write_attributes(git_dir: Path) -> None:
     info = git_dir / "info"
     info.mkdir(exist_ok=True)
     (info / "attributes").write_bytes(RAW_ATTRIBUTES)
+
+
+@contextmanager
+def _start_errors(arguments: Sequence[str], cwd: Path) -> Iterator[None]:
+    """Say in the error tree's terms why a process could not be started."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if not cwd.is_dir():
+            raise InfrastructureFailure(f"git {arguments[0]}: no folder {cwd}", kind="git-start") from error
+        raise RefuseToStart(
+            f"git is not installed (looked in {SEARCH_PATH})", repair="Install git 2.30 or newer."
+        ) from error
+    except OSError as error:
+        raise InfrastructureFailure(f"git cannot start: {error}", kind="git-start") from error
 
 
 def _environment(git_dir: Path | None, cwd: Path, extra: Mapping[str, str]) -> dict[str, str]:
