@@ -7,6 +7,7 @@ host, the sandbox or the disk can raise.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -25,6 +26,7 @@ from repairlab.hosts.client import ChatReply, DeadlineReached, RawToolCall
 Record = Callable[[dict[str, Json]], None]
 
 FINISH = "finish"
+_SENDABLE_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 _CUT = "The reply was cut at its length limit, so no call in it was executed. "
 
 
@@ -226,12 +228,14 @@ class Episode:
 def _in_history(identifier: str, raw: RawToolCall) -> Json:
     """A call as later requests show it.
 
-    Hosts parse the argument text of earlier calls again, and fail on text that is no JSON object; such text is
-    quoted whole under one key, so that the model still sees what it wrote.
+    Hosts read earlier calls again, and fail on names that are no identifiers and on arguments that are no
+    JSON object. Such text is quoted whole, so that the model still sees what it wrote.
     """
     try:
         valid = isinstance(json.loads(raw.arguments), dict)
     except (ValueError, RecursionError):
         valid = False
-    arguments = raw.arguments if valid else json.dumps({"not_a_json_object": raw.arguments})
-    return {"id": identifier, "type": "function", "function": {"name": raw.name, "arguments": arguments}}
+    name, arguments = raw.name, raw.arguments if valid else json.dumps({"not_a_json_object": raw.arguments})
+    if not _SENDABLE_NAME.match(name):
+        name, arguments = "invalid_call", json.dumps({"name": raw.name, "arguments": raw.arguments})
+    return {"id": identifier, "type": "function", "function": {"name": name, "arguments": arguments}}

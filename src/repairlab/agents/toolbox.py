@@ -29,6 +29,8 @@ class Found:
 
     text: str
     shown: tuple[Shown, ...]
+    valid: bool = True
+    """False when the query could not be run; the text then says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,8 @@ class Toolbox:
             text, facts = self._tests.run()
             return Answer(text, {"test_run": facts})
         if call.tool == "search" and self._searcher is not None:
-            return self._search(str(call.arguments["query"]), str(call.arguments["mode"]))
+            query, mode = str(call.arguments["query"]), str(call.arguments["mode"])
+            return _search(self._searcher.search(query, mode))
         raise AssertionError(f"the tool {call.tool} is offered and has no implementation")
 
     def _read(self, arguments: Mapping[str, Value]) -> Answer:
@@ -113,16 +116,15 @@ class Toolbox:
         }
         return Answer(f"Applied. Changed: {', '.join(outcome.paths)}.", {"patch": facts})
 
-    def _search(self, query: str, mode: str) -> Answer:
-        assert self._searcher is not None
-        found = self._searcher.search(query, mode)
-        shown: Json = [
-            {
-                "path": one.path,
-                "start_line": one.start_line,
-                "end_line": one.end_line,
-                "components": dict(one.components),
-            }
-            for one in found.shown
-        ]
-        return Answer(found.text, {"shown": shown})
+
+def _search(found: Found) -> Answer:
+    shown: Json = [
+        {
+            "path": one.path,
+            "start_line": one.start_line,
+            "end_line": one.end_line,
+            "components": dict(one.components),
+        }
+        for one in found.shown
+    ]
+    return Answer(found.text, {"shown": shown}, found.valid)

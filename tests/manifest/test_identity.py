@@ -1,0 +1,248 @@
+"""Changing one value changes exactly the identities that depend on it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repairlab.contract.study import Inputs, Study, load_inputs
+from repairlab.contract.treatments import Treatment
+from repairlab.manifest.cell import Cell, Identity
+from repairlab.manifest.expand import expand
+from repairlab.manifest.revision import code_revision
+
+CODE = "c" * 64
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def golden() -> dict[str, Any]:
+    return {
+        "experiment": "e08-main",
+        "task": "1" * 64,
+        "treatment": "2" * 64,
+        "generation": "3" * 64,
+        "context_tokens": 65536,
+        "seed": 0,
+        "repetition": 0,
+        "repository": "4" * 40,
+        "code": "5" * 64,
+    }
+
+
+def test_golden_identity() -> None:
+    # The same bytes by hand: the sorted keys in one line of JSON without blanks, through sha256sum.
+    assert Identity(**golden()).digest() == "8517b9c10c2aee1e31b871044803190285b8fac3cca12e92fccb6cb597c0a023"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("experiment", "e08-other"),
+        ("task", "a" * 64),
+        ("treatment", "a" * 64),
+        ("generation", "a" * 64),
+        ("context_tokens", 32768),
+        ("seed", 1),
+        ("repetition", 1),
+        ("repository", "a" * 40),
+        ("code", "a" * 64),
+    ],
+)
+def test_every_field_is_part_of_the_identity(field: str, value: object) -> None:
+    assert set(Identity.model_fields) == set(golden())
+    assert Identity(**golden() | {field: value}).digest() != Identity(**golden()).digest()
+
+
+def moved(inputs: Inputs, changed: Inputs) -> set[tuple[str, str, str]]:
+    """Labels of the cells whose identity differs between two versions of the inputs."""
+    before, after = expand(inputs, CODE).cells, expand(changed, CODE).cells
+    assert [label(c) for c in before] == [label(c) for c in after]
+    return {label(b) for b, a in zip(before, after, strict=True) if b.digest != a.digest}
+
+
+def label(cell: Cell) -> tuple[str, str, str]:
+    return cell.task, cell.treatment, cell.model
+
+
+def everywhere(inputs: Inputs, keep: Callable[[tuple[str, str, str]], bool]) -> set[tuple[str, str, str]]:
+    return {label(cell) for cell in expand(inputs, CODE).cells if keep(label(cell))}
+
+
+def edit(study: Study, file: str, old: str, new: str) -> Inputs:
+    path = study.root / file
+    assert path.read_text().count(old) >= 1
+    path.write_text(path.read_text().replace(old, new, 1))
+    return load_inputs(study, "small")
+
+
+def test_a_task_moves_its_own_cells(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(
+        study, "preregistration/tasks/one-a.toml", "evaluation_seconds = 120", "evaluation_seconds = 121"
+    )
+    assert moved(before, after) == everywhere(before, lambda c: c[0] == "one-a")
+
+
+def test_a_base_commit_moves_the_repository_field_too(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "preregistration/tasks/one-a.toml", f"{0:040x}", "d" * 40)
+    assert moved(before, after) == everywhere(before, lambda c: c[0] == "one-a")
+    assert {c.identity.repository for c in expand(after, CODE).cells if c.task == "one-a"} == {"d" * 40}
+
+
+def test_a_model_moves_its_own_cells(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "contracts/models.toml", '"repairlab/calibration-floor"', '"repairlab/other"')
+    assert moved(before, after) == everywhere(before, lambda c: c[2] == "FLOOR")
+
+
+def test_temperature_of_a_model_moves_its_own_cells(study: Study) -> None:
+    before = load_inputs(study, "small")
+    old = '[NAVIGATOR]\nrole = "agent"\ncalibration = true\ntemperature = 0.0'
+    after = edit(study, "contracts/models.toml", old, old.replace("0.0", "0.1"))
+    assert moved(before, after) == everywhere(before, lambda c: c[2] == "NAVIGATOR")
+
+
+def test_temperature_of_the_experiment_moves_every_cell(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "experiments/small.toml", "seeds = [0]", "seeds = [0]\ntemperature = 0.2")
+    assert moved(before, after) == everywhere(before, lambda _: True)
+
+
+def test_an_unused_model_moves_nothing(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "contracts/models.toml", "context_tokens = 32768", "context_tokens = 16384")
+    assert moved(before, after) == set()
+
+
+def test_the_tool_search_moves_the_treatments_that_have_it(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "contracts/prompts.toml", "Search the repository", "Look through the repository")
+    assert moved(before, after) == everywhere(before, lambda c: c[1] == "H000")
+
+
+def test_the_oracle_text_moves_the_oracle_treatment(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "contracts/prompts.toml", "The fault is repaired in", "The repair lies in")
+    assert moved(before, after) == everywhere(before, lambda c: c[1] == "H018")
+
+
+def test_the_purpose_of_one_treatment_moves_that_treatment(study: Study) -> None:
+    before = load_inputs(study, "small")
+    after = edit(study, "contracts/treatments.toml", '"lexical floor"', '"another floor"')
+    assert moved(before, after) == everywhere(before, lambda c: c[1] == "H000")
+
+
+def test_code_moves_every_cell(study: Study) -> None:
+    inputs = load_inputs(study, "small")
+    before, after = expand(inputs, CODE), expand(inputs, "d" * 64)
+    assert not {c.digest for c in before.cells} & {c.digest for c in after.cells}
+
+
+USERS = {
+    "budgets": "all", "patch": "all", "evaluation": "all", "infrastructure": "all", "generation": "all",
+    "interaction": "interactive", "view": "interactive",
+    "corpus": "searching", "search": "tool-searching",
+    "exact": "exact", "dense": "chunked", "lexical": "lexical", "fusion": "fused", "graph": "graph",
+}  # fmt: skip
+
+ARMS = {
+    "exact": Treatment(purpose="p", kind="interactive", tools=("finish",), components=("exact",)),
+    "dense": Treatment(purpose="p", kind="interactive", tools=("finish",), components=("exact", "dense")),
+    "hybrid": Treatment(
+        purpose="p", kind="interactive", tools=("finish",), fusion="reciprocal-rank",
+        components=("exact", "lexical", "symbols", "dense"),
+    ),
+    "graph": Treatment(
+        purpose="p", kind="interactive", tools=("finish",),
+        components=("exact", "lexical", "symbols", "dense", "graph"),
+    ),
+    "oracle": Treatment(purpose="p", kind="interactive", tools=("finish",), oracle_files=True),
+    "staged": Treatment(purpose="p", kind="staged"),
+}  # fmt: skip
+AFFECTED = {
+    "all": set(ARMS),
+    "interactive": set(ARMS) - {"staged"},
+    "searching": set(ARMS) - {"oracle"},
+    "tool-searching": {"exact", "dense", "hybrid", "graph"},
+    "exact": {"exact", "dense", "hybrid", "graph"},
+    "chunked": {"dense", "hybrid", "graph"},
+    "lexical": {"hybrid", "graph"},
+    "fused": {"hybrid", "graph"},
+    "graph": {"graph"},
+}
+
+
+def leaves() -> Iterator[tuple[str, str]]:
+    shared = tomllib.loads((ROOT / "contracts" / "shared.toml").read_text())
+    for group, fields in shared.items():
+        if isinstance(fields, dict):
+            yield from ((group, name) for name in fields)
+
+
+@pytest.mark.parametrize(("group", "name"), list(leaves()))
+def test_each_shared_control_moves_exactly_the_treatments_that_use_it(
+    study: Study, group: str, name: str
+) -> None:
+    inputs = load_inputs(study, "small")
+    arms = _with(inputs, treatments=ARMS)
+    part = getattr(inputs.shared, group)
+    fresh = part.model_copy(update={name: _other(getattr(part, name))})
+    shared = inputs.shared.model_copy(update={group: fresh})
+    changed = {c[1] for c in moved(arms, _with(arms, shared=shared))}
+    assert changed == AFFECTED[USERS[group]]
+
+
+def _with(inputs: Inputs, **fields: Any) -> Inputs:
+    import dataclasses
+
+    fresh = dataclasses.replace(inputs, **fields)
+    if "treatments" in fields:
+        experiment = inputs.experiment.model_copy(update={"treatments": tuple(fields["treatments"])})
+        fresh = dataclasses.replace(fresh, experiment=experiment)
+    return fresh
+
+
+def _other(value: object) -> object:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    return value + ("x",) if isinstance(value, tuple) else f"{value}x"
+
+
+def test_the_revision_covers_code_but_not_analysis_or_the_command_line(tmp_path: Path) -> None:
+    package, contracts = tmp_path / "repairlab", tmp_path / "contracts"
+    for name in ("agents/a.py", "analysis/b.py", "cli/c.py", "repositories/embedded/x/tree/d.py", "e.py"):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text("one")
+    contracts.mkdir()
+    for name in ("shared.toml", "treatments.toml", "models.toml", "prompts.toml", "failures.toml"):
+        (contracts / name).write_text("one")
+
+    def moves(path: Path) -> bool:
+        before = code_revision(package, contracts)
+        path.write_text("two")
+        return code_revision(package, contracts) != before
+
+    assert moves(package / "agents" / "a.py")
+    assert moves(package / "e.py")
+    assert moves(contracts / "failures.toml")
+    assert not moves(package / "analysis" / "b.py")
+    assert not moves(package / "cli" / "c.py")
+    assert not moves(package / "repositories" / "embedded" / "x" / "tree" / "d.py")
+    assert not moves(contracts / "shared.toml")
+
+
+def test_the_revision_moves_when_a_file_is_renamed(tmp_path: Path) -> None:
+    package, contracts = tmp_path / "repairlab", tmp_path / "contracts"
+    (package / "agents").mkdir(parents=True)
+    contracts.mkdir()
+    (package / "agents" / "a.py").write_text("one")
+    before = code_revision(package, contracts)
+    (package / "agents" / "a.py").rename(package / "agents" / "b.py")
+    assert code_revision(package, contracts) != before
