@@ -1,1 +1,4 @@
-"""Model hosts: the client, residency, and a server that speaks LM Studio's protocol."""
+"""Model hosts: the LM Studio client, the owner of what is loaded, and a host that speaks the same protocol.
+
+This file imports nothing: the emulator is a process of its own and has to start in a fraction of a second.
+"""

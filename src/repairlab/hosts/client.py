@@ -1,0 +1,186 @@
+"""The LM Studio client: native routes for lifecycle, OpenAI-compatible routes for inference.
+
+A success is status 200, no ``error`` key, and the expected shape; nothing less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from repairlab.contract.canonical import Json
+from repairlab.contract.errors import RefuseToStart, RepairlabError
+from repairlab.hosts.assemble import assemble
+from repairlab.hosts.chat import ChatOutcome, ChatRequest, DeadlineReached, UnparsableCall
+from repairlab.hosts.completion import read_completion
+from repairlab.hosts.failures import (
+    HostError,
+    bare_status,
+    error_in,
+    parse_json,
+    rejected_authorization,
+    to_exception,
+    written_by_the_model,
+)
+from repairlab.hosts.reader import ReplyReader
+from repairlab.hosts.transport import Answer, Call, Clock, Exchange, Patience, Transport
+from repairlab.hosts.wire import Greeting, InferenceListing, Listing, Loaded, Unloaded, WireModel
+
+ShapeT = TypeVar("ShapeT", bound=WireModel)
+
+CHAT = "/v1/chat/completions"
+
+
+class LMStudioClient:
+    """One host. Requests are made one at a time; nothing is ever sent twice.
+
+    Args:
+        base_url: scheme, host and port, such as ``http://127.0.0.1:1234``.
+        token: bearer token, or ``None`` where the host asks for none. It is never logged or quoted.
+        clock: monotonic seconds; the clock of `chat`'s deadline.
+        patience: how long to wait for what.
+        on_exchange: called with every request and all that came back, also when it failed.
+
+    Every method raises `RefuseToStart` for what no retry can cure (authorization, unknown route, a reply of
+    another protocol version) and `InfrastructureFailure` for the rest.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | None,
+        clock: Clock,
+        *,
+        patience: Patience,
+        on_exchange: Callable[[Exchange], None] | None = None,
+    ) -> None:
+        self._clock = clock
+        self._patience = patience
+        self._transport = Transport(base_url, token, clock, patience.connect, on_exchange)
+
+    def __enter__(self) -> LMStudioClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the sockets."""
+        self._transport.close()
+
+    def greet(self) -> None:
+        """Return if an LM Studio server answers at the base URL."""
+        greeting = self._ask("GET", "/lmstudio-greeting", None, self._patience.call, Greeting)
+        if not greeting.lmstudio:
+            raise RefuseToStart("GET /lmstudio-greeting: this server is not LM Studio")
+
+    def list_models(self) -> Listing:
+        """Every downloaded model with its loaded instances."""
+        return self._ask("GET", "/api/v1/models", None, self._patience.call, Listing)
+
+    def load(self, key: str, context_tokens: int) -> Loaded:
+        """Load one more instance of `key` and wait for it. A resident key gets a second instance."""
+        payload: Json = {"model": key, "context_length": context_tokens, "echo_load_config": True}
+        return self._ask("POST", "/api/v1/models/load", payload, self._patience.load, Loaded)
+
+    def unload(self, instance_id: str) -> None:
+        """Ask to unload one instance. The reply proves nothing: look at the list."""
+        path = "/api/v1/models/unload"
+        self._ask("POST", path, {"instance_id": instance_id}, self._patience.call, Unloaded)
+
+    def inference_ids(self) -> tuple[str, ...]:
+        """Sorted ids that the inference routes show."""
+        listing = self._ask("GET", "/v1/models", None, self._patience.call, InferenceListing)
+        return tuple(sorted(model.id for model in listing.data))
+
+    def chat(self, request: ChatRequest, deadline: float) -> ChatOutcome:
+        """One streamed reply.
+
+        Args:
+            request: what is asked.
+            deadline: reading of the clock at which the agent's time is over.
+
+        Returns:
+            the whole reply; or `DeadlineReached` when bytes still came at or after the deadline (a reply that
+            ends after it is late too); or `UnparsableCall`. At a deadline in the middle of a silence the
+            host's next byte, or its absence for `Patience.silence` seconds, decides what it was.
+
+        Raises:
+            InfrastructureFailure: ``host-silent``, ``host-stream-lost``, ``host-wrong-model`` and others.
+        """
+        if self._clock() >= deadline:
+            return DeadlineReached(None)
+        call = Call("POST", CHAT, request.body(), self._patience.silence)
+        reader = ReplyReader(call.where, request.model, self._clock, deadline)
+        answer = self._transport.send(call, reader.take)
+        if not reader.streamed:
+            return self._unstreamed(call, answer, reader, late=self._clock() >= deadline)
+        if not reader.late:
+            reader.finish()
+        if reader.error is not None:
+            return self._failed_chat(reader.error, call, answer)
+        raw = assemble(reader.frames)
+        return DeadlineReached(raw) if reader.late else read_completion(raw)
+
+    def _unstreamed(self, call: Call, answer: Answer, reader: ReplyReader, *, late: bool) -> ChatOutcome:
+        failure = self._failure_of(call, answer)
+        if isinstance(failure, HostError):
+            return self._failed_chat(failure, call, answer)
+        if failure is not None:
+            raise failure
+        body = parse_json(_text(answer), call.where)
+        reader.check_model(body)
+        return DeadlineReached(dict(body)) if late else read_completion(body)
+
+    def _failed_chat(self, error: HostError, call: Call, answer: Answer) -> UnparsableCall:
+        if written_by_the_model(error):
+            return UnparsableCall(self._transport.scrub(error.message), self._transport.scrub(_text(answer)))
+        raise self._raised(error, call, answer)
+
+    def _ask(self, method: str, path: str, payload: Json, silence: float, shape: type[ShapeT]) -> ShapeT:
+        call = Call(method, path, payload, silence)
+        answer = self._transport.send(call)
+        failure = self._failure_of(call, answer)
+        if isinstance(failure, HostError):
+            raise self._raised(failure, call, answer)
+        if failure is not None:
+            raise failure
+        text = _text(answer)
+        parse_json(text, call.where)
+        try:
+            return shape.model_validate_json(text, strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise RefuseToStart(
+                f"{call.where}: the reply has another shape: {field}: {first['msg']}",
+                repair="This client speaks the native REST protocol v1 of LM Studio 0.4.",
+            ) from error
+
+    def _failure_of(self, call: Call, answer: Answer) -> HostError | RepairlabError | None:
+        """The host's error, or what its status alone says, or ``None`` for a success so far."""
+        status = answer.head.status
+        if status in (401, 403):
+            return rejected_authorization(call.where, status)
+        text = _text(answer)
+        try:
+            error = error_in(parse_json(text, call.where))
+        except RepairlabError as not_json:
+            return not_json if status == 200 else bare_status(call.where, status, self._transport.scrub(text))
+        if error is None and status != 200:
+            return bare_status(call.where, status, self._transport.scrub(text))
+        return error
+
+    def _raised(self, error: HostError, call: Call, answer: Answer) -> RepairlabError:
+        scrub = self._transport.scrub
+        cleaned = HostError(scrub(error.message), scrub(error.type), scrub(error.code))
+        return to_exception(cleaned, call.where, answer.head.status)
+
+
+def _text(answer: Answer) -> str:
+    return answer.body.decode("utf-8", "replace")

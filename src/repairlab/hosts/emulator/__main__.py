@@ -1,0 +1,77 @@
+"""``python -m repairlab.hosts.emulator``: serve until the parent is gone or SIGTERM comes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import signal
+import stat
+import sys
+import threading
+from pathlib import Path
+
+from repairlab.contract.errors import BadInput
+from repairlab.hosts.emulator.app import Application
+from repairlab.hosts.emulator.catalog import builtin, load_config
+from repairlab.hosts.emulator.engines import build_engines
+from repairlab.hosts.emulator.engines.knowledge import Knowledge, load_knowledge
+from repairlab.hosts.emulator.faults import Scenario, parse_scenario
+from repairlab.hosts.emulator.fields import read_json
+from repairlab.hosts.emulator.server import EmulatorServer
+
+BUILTIN = "builtin"
+_LOOK_SECONDS = 1.0
+
+
+def main() -> int:
+    """Parse the arguments, print one JSON line when ready, serve. Exit status 2 for a bad input."""
+    options = _options()
+    try:
+        server = EmulatorServer(options.port, _application(options))
+    except BadInput as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except OSError as error:
+        sys.stderr.write(f"port {options.port} cannot be used: {error.strerror}\n")
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
+    sys.stdout.flush()
+    server.serve_forever()
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m repairlab.hosts.emulator", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--models-config", default=BUILTIN, help="a JSON file, or 'builtin'")
+    parser.add_argument("--knowledge", type=Path, help="JSON: what the calibration models know of tasks")
+    parser.add_argument("--faults", type=Path, help="JSON: a list of faults")
+    parser.add_argument("--control", action="store_true", help="let a test change faults while it runs")
+    return parser.parse_args()
+
+
+def _application(options: argparse.Namespace) -> Application:
+    knowledge = load_knowledge(options.knowledge) if options.knowledge else Knowledge({})
+    engines = build_engines(knowledge)
+    named: str = options.models_config
+    config = builtin() if named == BUILTIN else load_config(Path(named), frozenset(engines))
+    faults: Path | None = options.faults
+    scenario = parse_scenario(read_json(faults), str(faults)) if faults else Scenario()
+    return Application(config, engines, scenario, control=options.control)
+
+
+def _leave_with_parent(parent: int) -> None:
+    """End the process when standard input ends or the parent is another: no orphan outlives its runner."""
+    while True:
+        readable, _, _ = select.select([0], [], [], _LOOK_SECONDS)
+        if (readable and not os.read(0, 4096)) or os.getppid() != parent:
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

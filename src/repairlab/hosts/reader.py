@@ -1,0 +1,91 @@
+"""Takes the bytes of one chat reply as they come and decides when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from repairlab.contract.errors import InfrastructureFailure
+from repairlab.hosts.failures import HostError, error_in, parse_json
+from repairlab.hosts.sse import Event, EventDecoder
+from repairlab.hosts.transport import Clock, Head
+
+END_MARK = "[DONE]"
+
+
+class ReplyReader:
+    """State of one streamed reply. It is also right for a host that answers at once, without a stream.
+
+    The deadline is looked at whenever bytes come, so a host that is alive past it ends the reply as *late*,
+    while one that has gone quiet is left to the transport's silence limit.
+    """
+
+    def __init__(self, where: str, expected_model: str, clock: Clock, deadline: float) -> None:
+        self.frames: list[Mapping[str, Any]] = []
+        self.error: HostError | None = None
+        self.late = False
+        self.done = False
+        self.streamed = False
+        self._where = where
+        self._model = expected_model
+        self._clock = clock
+        self._deadline = deadline
+        self._decoder = EventDecoder()
+
+    def take(self, head: Head, data: bytes) -> bool:
+        """See `repairlab.hosts.transport.Take`."""
+        self.streamed = head.status == 200 and "text/event-stream" in head.content_type
+        if not self.streamed:
+            return False
+        self._decode(lambda: self._decoder.feed(data))
+        if self.error is None and self._clock() >= self._deadline:
+            self.late = True
+        return self.done or self.late or self.error is not None
+
+    def finish(self) -> None:
+        """The body ended properly; a last line may still be open.
+
+        Raises:
+            InfrastructureFailure: ``host-stream-lost`` when the end mark never came.
+        """
+        if not self.done:
+            self._decode(self._decoder.end)
+        if not self.done and self.error is None:
+            raise InfrastructureFailure(
+                f"{self._where}: the stream ended without its end mark", kind="host-stream-lost"
+            )
+
+    def check_model(self, frame: Mapping[str, Any]) -> None:
+        """Raise ``host-wrong-model`` when `frame` names another model than was asked."""
+        named = frame.get("model")
+        if named is not None and named != self._model:
+            raise InfrastructureFailure(
+                f"{self._where}: {named!r} answered where {self._model!r} was asked", kind="host-wrong-model"
+            )
+
+    def _decode(self, events: Callable[[], list[Event]]) -> None:
+        try:
+            completed = events()
+        except UnicodeDecodeError as error:
+            raise InfrastructureFailure(
+                f"{self._where}: the stream is not UTF-8", kind="host-protocol"
+            ) from error
+        for event in completed:
+            if self.done or self.error is not None:
+                return
+            self._event(event)
+
+    def _event(self, event: Event) -> None:
+        if event.data == END_MARK:
+            self.done = True
+            return
+        if event.name == "error" and not event.data.lstrip().startswith("{"):
+            self.error = HostError(event.data)
+            return
+        frame = parse_json(event.data, self._where)
+        self.error = error_in(frame)
+        if self.error is None and event.name == "error":
+            self.error = HostError(event.data)
+        if self.error is None:
+            self.check_model(frame)
+            self.frames.append(frame)
