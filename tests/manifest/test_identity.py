@@ -212,7 +212,7 @@ def _other(value: object) -> object:
         return not value
     if isinstance(value, (int, float)):
         return value + 1
-    return value + ("x",) if isinstance(value, tuple) else f"{value}x"
+    return (*value, "x") if isinstance(value, tuple) else f"{value}x"
 
 
 def test_the_revision_covers_code_but_not_analysis_or_the_command_line(tmp_path: Path) -> None:

@@ -21,21 +21,20 @@ from repairlab.contract.canonical import Json
 from repairlab.contract.controls import Budgets, Interaction
 from repairlab.contract.outcome import EndReason
 from repairlab.contract.tools import Tool
-from repairlab.hosts.client import ChatReply, DeadlineReached, RawToolCall
+from repairlab.hosts.chat import ChatOutcome, ChatReply, DeadlineReached, RawToolCall, UnparsableCall
 
 Record = Callable[[dict[str, Json]], None]
 
 FINISH = "finish"
 _SENDABLE_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
+_UNPARSABLE = "The arguments of that call were not JSON, so nothing was executed. "
 _CUT = "The reply was cut at its length limit, so no call in it was executed. "
 
 
 class Model(Protocol):
     """One agent model at a host, with its generation configuration fixed."""
 
-    def ask(
-        self, messages: list[Json], tools: list[Json], seconds_left: float
-    ) -> ChatReply | DeadlineReached:
+    def ask(self, messages: list[Json], tools: list[Json], seconds_left: float) -> ChatOutcome:
         """Send one request. Failures of the host raise."""
 
 
@@ -139,9 +138,15 @@ class Episode:
         if isinstance(reply, DeadlineReached):
             self._tally.add("reply-cut-by-clock")
             return EndReason.AGENT_CLOCK_SPENT
+        if isinstance(reply, UnparsableCall):
+            self._tokens.add(None, None)
+            self._tally.add("unparsable-call")
+            self._remind("", _UNPARSABLE)
+            return None
         usage = reply.usage
-        self._tokens.add(usage and usage.prompt_tokens, usage and usage.completion_tokens)
-        self._bound = self._bound.after(usage and usage.prompt_tokens, sent)
+        prompt_tokens = usage.prompt_tokens if usage else None
+        self._tokens.add(prompt_tokens, usage.completion_tokens if usage else None)
+        self._bound = self._bound.after(prompt_tokens, sent)
         self._take(reply)
         return None
 

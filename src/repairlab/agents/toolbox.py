@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from repairlab.agents.calls import Call, Value
+from repairlab.agents.searching import Found
 from repairlab.agents.viewing import numbered
 from repairlab.contract.canonical import Json
 from repairlab.contract.controls import View
@@ -21,26 +22,6 @@ class Checkout(Protocol):
 
     def apply(self, raw: str) -> Applied | Refused:
         """Apply a unified diff, whole or not at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search shows: the text, and which file which component ranked where."""
-
-    text: str
-    shown: tuple[Shown, ...]
-    valid: bool = True
-    """False when the query could not be run; the text then says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One file of a search result."""
-
-    path: str
-    start_line: int
-    end_line: int
-    components: Mapping[str, int]
 
 
 class Searcher(Protocol):
@@ -120,11 +101,11 @@ class Toolbox:
 def _search(found: Found) -> Answer:
     shown: Json = [
         {
-            "path": one.path,
-            "start_line": one.start_line,
-            "end_line": one.end_line,
-            "components": dict(one.components),
+            "path": hit.path,
+            "start_line": hit.start_line,
+            "end_line": hit.start_line + len(hit.lines) - 1,
+            "components": dict(hit.components),
         }
-        for one in found.shown
+        for hit in found.hits
     ]
     return Answer(found.text, {"shown": shown}, found.valid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from repairlab.contract.controls import View
+from repairlab.search.results import show_line
 
 
 class Excerpt(NamedTuple):
@@ -36,16 +37,8 @@ def numbered(path: str, data: bytes, start: int, end: int, view: View) -> Excerp
         return Excerpt(f"{path} has {total} lines; line {start} is past its end.", None)
     last = min(end, total, start + view.read_lines - 1)
     shown = [
-        f"{number}\t{shorten(line, view.line_characters)}"
+        f"{number}\t{show_line(line, view.line_characters)}"
         for number, line in enumerate(lines[start - 1 : last], start=start)
     ]
     note = f" (one call shows at most {view.read_lines})" if last < min(end, total) else ""
     return Excerpt("\n".join([f"{path}, lines {start} to {last} of {total}{note}:", *shown]), (start, last))
-
-
-def shorten(line: bytes, characters: int) -> str:
-    """A line for display: bytes that are not UTF-8 replaced, the rest of a long line counted, not shown."""
-    text = line.decode("utf-8", "replace")
-    if len(text) <= characters:
-        return text
-    return f"{text[:characters]} [cut: {len(text) - characters} characters]"

@@ -1,0 +1,112 @@
+"""A campaign: the cells of a frozen manifest in their order, each sealed once or kept as a failed attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from repairlab.contract.errors import InfrastructureFailure
+from repairlab.manifest.cell import Cell
+from repairlab.runner.events import (
+    AttemptFailed,
+    CampaignStarted,
+    CellBlocked,
+    CellSealed,
+    CellStarted,
+    Watch,
+)
+from repairlab.store.attempt import Attempt
+from repairlab.store.layout import Layout
+from repairlab.store.sealed import check_seal, read_cell, sealed_names
+
+
+class CellResult(NamedTuple):
+    """What a watcher may be told of a sealed cell."""
+
+    outcome: str
+    reason: str
+    seconds: float
+
+
+class CellRunner(Protocol):
+    """Runs one attempt and seals it."""
+
+    def __call__(self, cell: Cell, attempt: Attempt) -> CellResult: ...
+
+
+class Standing(NamedTuple):
+    """How far an experiment is."""
+
+    sealed: tuple[Cell, ...]
+    blocked: tuple[Cell, ...]
+    pending: tuple[Cell, ...]
+    foreign: tuple[str, ...]
+    """Sealed cells that the frozen manifest does not plan: of an earlier revision, or of nobody."""
+
+
+def standing(layout: Layout, cells: Sequence[Cell], attempts_allowed: int) -> Standing:
+    """Sort the planned cells by what the store holds. Reads folder names, no results."""
+    present = set(sealed_names(layout))
+    sealed = tuple(cell for cell in cells if cell.name in present)
+    rest = [cell for cell in cells if cell.name not in present]
+    blocked = tuple(cell for cell in rest if layout.failures(cell.name) >= attempts_allowed)
+    pending = tuple(cell for cell in rest if cell not in blocked)
+    foreign = tuple(sorted(present - {cell.name for cell in cells}))
+    return Standing(sealed, blocked, pending, foreign)
+
+
+def run_campaign(
+    layout: Layout,
+    cells: Sequence[Cell],
+    attempts_allowed: int,
+    run_cell: CellRunner,
+    restore: Callable[[], None],
+    watch: Watch,
+    limit: int | None = None,
+) -> Standing:
+    """Run every pending cell in order; sealed ones are checked and left alone.
+
+    Args:
+        layout: folders of the experiment.
+        cells: the frozen order.
+        attempts_allowed: infrastructure attempts after which a cell is blocked.
+        run_cell: runs and seals one attempt.
+        restore: brings the host back to a known state after a failure; it may raise to stop the campaign.
+        watch: told what happens.
+        limit: stop after so many cells, sealed or blocked.
+
+    Raises:
+        IntegrityViolation: a cell sealed earlier is not what was sealed.
+        RefuseToStart: a fact of the host or the machine forbids going on; attempts under way are kept.
+    """
+    before = standing(layout, cells, attempts_allowed)
+    for cell in before.sealed:
+        check_seal(layout.sealed(cell.name))
+        read_cell(layout.sealed(cell.name))
+    watch(CampaignStarted(len(cells), len(before.sealed)))
+    for cell in before.pending[:limit]:
+        _run_until_sealed_or_blocked(layout, cell, attempts_allowed, run_cell, restore, watch)
+    return standing(layout, cells, attempts_allowed)
+
+
+def _run_until_sealed_or_blocked(
+    layout: Layout,
+    cell: Cell,
+    attempts_allowed: int,
+    run_cell: CellRunner,
+    restore: Callable[[], None],
+    watch: Watch,
+) -> None:
+    while layout.failures(cell.name) < attempts_allowed:
+        with Attempt(layout, cell.name) as attempt:
+            watch(CellStarted(cell, attempt.number))
+            try:
+                result = run_cell(cell, attempt)
+            except InfrastructureFailure as failure:
+                attempt.fail(failure.kind, failure.message)
+                watch(AttemptFailed(cell, attempt.number, failure.kind, failure.message))
+            else:
+                watch(CellSealed(cell, *result))
+                return
+        restore()
+    watch(CellBlocked(cell, layout.failures(cell.name)))

@@ -1,0 +1,62 @@
+"""The agent model of one cell: a verified instance at a host, asked with one fixed configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from repairlab.contract.canonical import Json
+from repairlab.hosts.chat import ChatOutcome, ChatReply, ChatRequest, DeadlineReached
+from repairlab.hosts.client import LMStudioClient
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What every request of a cell says about sampling."""
+
+    temperature: float
+    top_p: float
+    seed: int
+    completion_tokens: int
+
+
+class HostModel:
+    """Asks one instance and writes each request and each reply, whole, to the transcript."""
+
+    def __init__(
+        self,
+        client: LMStudioClient,
+        instance: str,
+        sampling: Sampling,
+        clock: Callable[[], float],
+        record: Callable[[dict[str, Json]], None],
+    ) -> None:
+        self._client = client
+        self._instance = instance
+        self._sampling = sampling
+        self._clock = clock
+        self._record = record
+
+    def ask(self, messages: list[Json], tools: list[Json], seconds_left: float) -> ChatOutcome:
+        """One request. See `repairlab.hosts.client.LMStudioClient.chat` for what can come back or raise."""
+        request = ChatRequest(
+            model=self._instance,
+            messages=tuple(m for m in messages if isinstance(m, dict)),
+            tools=tuple(t for t in tools if isinstance(t, dict)),
+            temperature=self._sampling.temperature,
+            top_p=self._sampling.top_p,
+            seed=self._sampling.seed,
+            max_tokens=self._sampling.completion_tokens,
+        )
+        self._record({"type": "request", "body": request.body()})
+        outcome = self._client.chat(request, self._clock() + seconds_left)
+        self._record(_reply_record(outcome))
+        return outcome
+
+
+def _reply_record(outcome: ChatOutcome) -> dict[str, Json]:
+    if isinstance(outcome, ChatReply):
+        return {"type": "reply", "body": outcome.raw}
+    if isinstance(outcome, DeadlineReached):
+        return {"type": "deadline", "partial": outcome.partial}
+    return {"type": "unparsable-call", "message": outcome.message, "body": outcome.raw}
