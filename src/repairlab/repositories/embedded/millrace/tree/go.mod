@@ -1,0 +1,3 @@
+module example.org/millrace
+
+go 1.23
