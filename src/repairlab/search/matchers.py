@@ -1,0 +1,196 @@
+"""Finds the matching lines in the bytes of one file.
+
+A search goes by lines: only a line feed ends one, and a match never reaches over two. Whatever stands behind
+the last line feed is a line if it is not empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import re2  # type: ignore[import-untyped]  # the package has no type information
+
+from repairlab.search.needs import Need, Text
+from repairlab.search.results import QueryError
+from repairlab.search.syntax import read_syntax
+from repairlab.search.words import is_word_byte
+
+MEMORY_BYTES = 8 * 2**20
+"""Memory of one compiled pattern with its automata; beyond it RE2 goes on more slowly, never wrongly."""
+MOST_INSTRUCTIONS = 4000
+"""Largest size of a compiled pattern. RE2's time is at worst this times the bytes: no query hangs."""
+
+_NEWLINE = 0x0A
+
+
+class Matcher(Protocol):
+    """A query, ready to be looked for."""
+
+    @property
+    def need(self) -> Need:
+        """What every file with a match holds."""
+
+    def starts(self, data: bytes) -> Iterator[int]:
+        """For each matching line of a file, ascending, the offset of its first match."""
+
+
+class TextMatcher:
+    """Looks for a text, case-sensitive; with `whole`, only where it is no part of a longer identifier.
+
+    An edge of the text that is an identifier character (a letter, digit, mark or underscore in the sense of
+    Unicode) must then have none beside it, nor a byte that is not UTF-8. Any other edge is not bounded.
+    """
+
+    __slots__ = ("_after", "_before", "_text", "need")
+
+    def __init__(self, query: str, *, whole: bool) -> None:
+        self._text = query.encode()
+        self._before = whole and _is_identifier(query[0])
+        self._after = whole and _is_identifier(query[-1])
+        self.need: Need = Text(self._text, starts_word=self._before, ends_word=self._after)
+
+    def starts(self, data: bytes) -> Iterator[int]:
+        """See `Matcher.starts`."""
+        place = data.find(self._text)
+        while place >= 0:
+            if self._stands_alone(data, place):
+                yield place
+                line_end = data.find(b"\n", place)
+                if line_end < 0:
+                    return
+                place = line_end
+            place = data.find(self._text, place + 1)
+
+    def _stands_alone(self, data: bytes, place: int) -> bool:
+        end = place + len(self._text)
+        return not (self._before and _identifier_before(data, place)) and not (
+            self._after and _identifier_behind(data, end)
+        )
+
+
+def _is_identifier(character: str) -> bool:
+    return ("a" + character).isidentifier()
+
+
+def _identifier_before(data: bytes, place: int) -> bool:
+    if place == 0 or data[place - 1] < 0x80:
+        return place > 0 and is_word_byte(data[place - 1])
+    lead = place - 1
+    while lead > max(0, place - 4) and data[lead] & 0xC0 == 0x80:
+        lead -= 1
+    return _is_identifier_bytes(data[lead:place])
+
+
+def _identifier_behind(data: bytes, place: int) -> bool:
+    if place == len(data) or data[place] < 0x80:
+        return place < len(data) and is_word_byte(data[place])
+    end = place + 1
+    while end < min(len(data), place + 4) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return _is_identifier_bytes(data[place:end])
+
+
+def _is_identifier_bytes(encoded: bytes) -> bool:
+    try:
+        character = encoded.decode()
+    except UnicodeDecodeError:
+        return True  # most probably a letter in an older encoding, such as Latin-1
+    return _is_identifier(character)
+
+
+class RegexMatcher:
+    r"""Looks for a regular expression in RE2's syntax, ``^`` and ``$`` at each line.
+
+    ``.``, character classes and case folding go by Unicode; ``\w``, ``\d``, ``\s`` and ``\b`` by ASCII. A
+    byte that is not UTF-8 is matched by nothing. A carriage return is an ordinary character.
+    """
+
+    __slots__ = ("_pattern", "need")
+
+    def __init__(self, query: str, need: Need) -> None:
+        # The rest of the line is taken along, so that the next match lies on a later one.
+        self._pattern = _compile(f"(?m)(?:{query})(?s:.)*")
+        self.need = need
+
+    def starts(self, data: bytes) -> Iterator[int]:
+        """See `Matcher.starts`."""
+        # An empty match behind the last newline is on no line.
+        end = len(data) if data and data[-1] != _NEWLINE else len(data) - 1
+        next_line = 0
+        for match in self._pattern.finditer(data):
+            place = match.start()
+            if place < next_line:
+                continue
+            if place > end:
+                return
+            yield place
+            next_line = data.find(b"\n", place) + 1
+            if next_line == 0:
+                return
+
+
+def regex_matcher(query: str) -> RegexMatcher | QueryError:
+    """Compile `query`, or say what is wrong with it."""
+    # Compiled alone first: inside the parentheses above, "a)(b" would become valid. RE2's wrapper keeps the
+    # last 128 patterns with their automata; emptied, it holds this query's alone.
+    re2.purge()
+    try:
+        size = _compile(f"(?m){query}").programsize
+    except re2.error as error:
+        return QueryError(_explain(_message(error)))
+    syntax = read_syntax(query)
+    if syntax.refusal:
+        return QueryError(syntax.refusal)
+    if size > MOST_INSTRUCTIONS:
+        return QueryError(
+            f"the regular expression is too large ({size} instructions, at most {MOST_INSTRUCTIONS}): "
+            "use smaller repetition counts"
+        )
+    return RegexMatcher(query, syntax.need)
+
+
+class _Pattern(Protocol):
+    """The part of a compiled pattern of `re2` that is used here."""
+
+    programsize: int
+
+    def finditer(self, text: bytes) -> Iterator[_Match]: ...
+
+
+class _Match(Protocol):
+    def start(self) -> int: ...
+
+
+def _compile(pattern: str) -> _Pattern:
+    options = re2.Options()
+    options.never_nl = True
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = MEMORY_BYTES
+    compiled: _Pattern = re2.compile(pattern, options)
+    return compiled
+
+
+def _message(error: Exception) -> str:
+    detail = error.args[0] if error.args else ""
+    return detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+
+
+_UNSUPPORTED = (
+    ("invalid perl operator: (?=", "look-ahead (?=...) is not supported"),
+    ("invalid perl operator: (?!", "negative look-ahead (?!...) is not supported"),
+    ("invalid perl operator: (?<", "look-behind (?<=...), (?<!...) is not supported"),
+    ("invalid perl operator: (?>", "atomic groups (?>...) are not supported"),
+    ("bad repetition operator: ", "possessive and repeated quantifiers are not supported"),
+)
+
+
+def _explain(message: str) -> str:
+    for beginning, reason in _UNSUPPORTED:
+        if message.startswith(beginning):
+            return f"{reason} (the engine is RE2, which works in linear time): {message}"
+    escape = message.removeprefix("invalid escape sequence: \\")
+    if escape != message and escape[:1].isdigit():
+        return f"back-references are not supported (the engine is RE2, which works in linear time): {message}"
+    return f"invalid regular expression (RE2 syntax): {message}"
