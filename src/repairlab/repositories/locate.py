@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from repairlab.repositories.diffs import Fault, FilePatch, Hunk, split_lines
-from repairlab.repositories.parse import shown
+from repairlab.repositories.headers import shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,30 +15,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from repairlab.repositories.diffs import Action, Fault, FilePatch, Hunk, Line, Patch, split_lines
+from repairlab.repositories.diffs import Fault, FilePatch, Hunk, Line, Patch, split_lines
+from repairlab.repositories.headers import (
+    EXTENDED,
+    Header,
+    MalformedError,
+    chomp,
+    extend,
+    git_names,
+    name_of,
+    refuse,
+    shown,
+)
 
 _HUNK: Final = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(.*\n?)", re.DOTALL)
-_EXTENDED: Final = re.compile(
-    rb"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to|rename old"
-    rb"|rename new|similarity index|dissimilarity index|index) (.*)",
-    re.DOTALL,
-)
 _BINARY: Final = (b"GIT binary patch", b"Binary files ")
-_ESCAPES: Final = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b'"': 34, b"\\": 92}
-_ESCAPE: Final = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
-_QUOTED: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_MODES: Final = {b"100644": "", b"100755": "executable", b"120000": "link", b"160000": "gitlink"}
-
-
-class _MalformedError(Exception):
-    """Leaves the parser from any depth; never leaves this module."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.fault = Fault(code, message)
 
 
 def parse(text: bytes, *, recount: bool) -> Patch | Fault:
@@ -50,40 +43,8 @@ def parse(text: bytes, *, recount: bool) -> Patch | Fault:
     """
     try:
         return _Parser(split_lines(text), recount).patch()
-    except _MalformedError as malformed:
+    except MalformedError as malformed:
         return malformed.fault
-
-
-def _refuse(code: str, message: str) -> NoReturn:
-    raise _MalformedError(code, message)
-
-
-@dataclass(slots=True)
-class _Header:
-    """What the lines above the hunks of one file say."""
-
-    old: str | None = None
-    new: str | None = None
-    names: list[str] = field(default_factory=list)
-    operations: set[str] = field(default_factory=set)
-    created: bool = False
-    deleted: bool = False
-    git_style: bool = False
-
-    def file(self, hunks: tuple[Hunk, ...]) -> FilePatch:
-        """The file patch, once all names agree."""
-        path = self.new if self.new is not None else self.old
-        if path is None:
-            _refuse("no-path", "Both sides of a file header are /dev/null.")
-        if not self.operations & {"rename", "copy"} and len(set(self.names)) > 1:
-            first, second = sorted(set(self.names))[:2]
-            _refuse("paths-disagree", f"One file header names two files, {shown(first)} and {shown(second)}.")
-        if self.created and self.deleted:
-            _refuse("paths-disagree", f"The header of {shown(path)} both creates and deletes it.")
-        action: Action = "create" if self.created else "delete" if self.deleted else "modify"
-        if not hunks and action == "modify" and not self.operations:
-            _refuse("no-hunks", f"The header of {shown(path)} has no hunk below it.")
-        return FilePatch(path, action, tuple(self.names), frozenset(self.operations), hunks)
 
 
 class _Parser:
@@ -112,27 +73,27 @@ class _Parser:
     def _refuse_text(self, line: bytes, after_a_file: bool) -> NoReturn:
         number = self._at + 1
         if line.startswith(b"@@"):
-            _refuse(
+            refuse(
                 "hunk-without-file", f"Line {number}: a hunk without '--- a/…' and '+++ b/…' lines above it."
             )
         if line.startswith(b"*** "):
-            _refuse(
+            refuse(
                 "not-a-unified-diff",
                 "This is another patch format. Send a unified diff (--- a/…, +++ b/…, @@).",
             )
         if after_a_file:
-            _refuse(
+            refuse(
                 "text-outside-diff", f"Line {number} of the diff is neither a header nor a line of a hunk."
             )
-        _refuse("no-diff", "There is no unified diff here. It starts with '--- a/PATH' and '+++ b/PATH'.")
+        refuse("no-diff", "There is no unified diff here. It starts with '--- a/PATH' and '+++ b/PATH'.")
 
     def _git_section(self) -> FilePatch:
-        header = _Header(git_style=True)
-        old, new = _git_names(self._take())
+        header = Header(git_style=True)
+        old, new = git_names(self._take())
         header.names = [old, new]
         header.old, header.new = old, new
-        while match := _EXTENDED.fullmatch(self._peek()):
-            _extend(header, match[1], _chomp(match[2]))
+        while match := EXTENDED.fullmatch(self._peek()):
+            extend(header, match[1], chomp(match[2]))
             self._take()
         if self._peek().startswith(_BINARY):
             header.operations.add("binary")
@@ -145,19 +106,19 @@ class _Parser:
         return header.file(())
 
     def _plain_section(self) -> FilePatch:
-        header = _Header()
+        header = Header()
         self._file_lines(header)
         return header.file(self._hunks(header))
 
-    def _file_lines(self, header: _Header) -> None:
+    def _file_lines(self, header: Header) -> None:
         """The ``---`` and ``+++`` lines."""
-        old = _name(self._take()[4:], b"a/")
+        old = name_of(self._take()[4:], b"a/")
         if not self._peek().startswith(b"+++ "):
-            _refuse("no-new-name", f"Line {self._at + 1}: '+++ b/…' must follow '--- a/…'.")
-        new = _name(self._take()[4:], b"b/")
+            refuse("no-new-name", f"Line {self._at + 1}: '+++ b/…' must follow '--- a/…'.")
+        new = name_of(self._take()[4:], b"b/")
         header.names += [name for name in (old, new) if name is not None]
         if header.git_style and (header.created, header.deleted) != (old is None, new is None):
-            _refuse(
+            refuse(
                 "header-contradiction",
                 "Below 'diff --git', /dev/null and 'new file mode 100644' (or 'deleted file mode 100644') "
                 "go together.",
@@ -165,7 +126,7 @@ class _Parser:
         header.created, header.deleted = old is None, new is None
         header.old, header.new = old, new
 
-    def _hunks(self, header: _Header) -> tuple[Hunk, ...]:
+    def _hunks(self, header: Header) -> tuple[Hunk, ...]:
         path = header.new if header.new is not None else header.old or ""
         hunks: list[Hunk] = []
         while self._peek().startswith(b"@@"):
@@ -186,7 +147,7 @@ class _Parser:
         title = self._peek()
         match = _HUNK.fullmatch(title)
         if match is None:
-            _refuse(
+            refuse(
                 "bad-hunk-header",
                 f"Hunk {number} of {shown(path)} must begin with '@@ -LINE,COUNT +LINE,COUNT @@'.",
             )
@@ -199,13 +160,13 @@ class _Parser:
         lines = _hunk_lines(body, number, path)
         counts = (sum(line.kind != b"+" for line in lines), sum(line.kind != b"-" for line in lines))
         if counts != declared and not self._recount:
-            _refuse(
+            refuse(
                 "hunk-counts",
                 f"Hunk {number} of {shown(path)} announces {declared[0]} old and {declared[1]} new lines, "
                 f"its body has {counts[0]} and {counts[1]}.",
             )
         if all(line.kind == b" " for line in lines):
-            _refuse("hunk-changes-nothing", f"Hunk {number} of {shown(path)} holds no '+' and no '-' line.")
+            refuse("hunk-changes-nothing", f"Hunk {number} of {shown(path)} holds no '+' and no '-' line.")
         self._out.append(self._title(title, match, start, counts, path))
         self._out += body
         self._at = end
@@ -289,96 +250,14 @@ def _count(digits: bytes | None) -> int:
     return 1 if digits is None else int(digits)
 
 
-def _chomp(line: bytes) -> bytes:
-    return line.removesuffix(b"\n").removesuffix(b"\r")
-
-
 def _hunk_lines(body: list[bytes], number: int, path: str) -> tuple[Line, ...]:
     lines: list[Line] = []
     for raw in body:
         if raw.startswith(b"\\"):
             if not lines:
-                _refuse("bad-hunk", f"Hunk {number} of {shown(path)} begins with a '\\' line.")
+                refuse("bad-hunk", f"Hunk {number} of {shown(path)} begins with a '\\' line.")
             last = lines[-1]
             lines[-1] = Line(last.kind, last.text.removesuffix(b"\n"))
         else:
             lines.append(Line(b" ", b"\n") if raw == b"\n" else Line(raw[:1], raw[1:]))
     return tuple(lines)
-
-
-def _extend(header: _Header, key: bytes, value: bytes) -> None:
-    """Take one extended header line of git into `header`."""
-    if key in (b"old mode", b"new mode"):
-        header.operations.add("mode-change")
-    elif key.startswith((b"copy ", b"rename ")):
-        header.operations.add("copy" if key.startswith(b"copy") else "rename")
-        header.names.append(_text(_unquoted(value)))
-    if key in (b"new mode", b"new file mode", b"deleted file mode"):
-        kind = _MODES.get(value, "mode-change")
-        header.operations |= {kind} - {"", "executable" if key == b"deleted file mode" else ""}
-    header.created |= key == b"new file mode"
-    header.deleted |= key == b"deleted file mode"
-
-
-def _git_names(line: bytes) -> tuple[str, str]:
-    """Both names of a ``diff --git`` line. Without quotes they can only be told apart when they are equal."""
-    rest = _chomp(line.removeprefix(b"diff --git "))
-    if rest.startswith(b'"'):
-        match = _QUOTED.match(rest)
-        first, second = (rest[: match.end()], rest[match.end() + 1 :]) if match else (rest, b"")
-    elif rest.endswith(b'"') and b' "' in rest:
-        first, second = rest[: rest.index(b' "')], rest[rest.index(b' "') + 1 :]
-    elif b" " in rest and rest.count(b" ") == 1:
-        first, second = rest.split(b" ")
-    else:
-        first, second = rest[: len(rest) // 2], rest[len(rest) // 2 + 1 :]
-    old, new = _name(first, b"a/"), _name(second, b"b/")
-    if old is None or new is None:
-        _refuse("no-path", "A 'diff --git' line names the file on both sides, not /dev/null.")
-    return old, new
-
-
-def _name(raw: bytes, prefix: bytes) -> str | None:
-    """Path of a header without its prefix; None for ``/dev/null``. A time stamp follows after a tab."""
-    text = _chomp(raw)
-    text = _unquoted(text) if text.startswith(b'"') else text.split(b"\t", 1)[0]
-    if text == b"/dev/null":
-        return None
-    if text.startswith(b"/"):
-        return _text(text)  # the policy refuses it by its own name
-    if not text.startswith(prefix):
-        _refuse(
-            "prefix-missing",
-            f"{shown(_text(text))}: write 'a/' before the path after '---' and 'b/' before that after '+++'.",
-        )
-    return _text(text[len(prefix) :])
-
-
-def _unquoted(text: bytes) -> bytes:
-    """A name in git's C-style quotes, as bytes; any other text as it is."""
-    match = _QUOTED.match(text)
-    if match is None:
-        return text
-
-    def byte(escape: re.Match[bytes]) -> bytes:
-        code = escape[1]
-        if len(code) == 3:
-            return bytes([int(code, 8)])
-        if code not in _ESCAPES:
-            _refuse("bad-quoting", "A quoted path holds an escape that git does not know.")
-        return bytes([_ESCAPES[code]])
-
-    return _ESCAPE.sub(byte, match[1])
-
-
-def _text(name: bytes) -> str:
-    try:
-        return name.decode("utf-8")
-    except UnicodeDecodeError:
-        _refuse("odd-path", "A path is not UTF-8.")
-
-
-def shown(path: str) -> str:
-    """`path` for a message: one line, no control characters, not too long."""
-    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in path)
-    return plain if len(plain) <= 120 else plain[:117] + "…"

@@ -15,7 +15,7 @@ from typing import Final
 from repairlab.contract.controls import PatchRules
 from repairlab.contract.task import Language
 from repairlab.repositories.diffs import Fault, FilePatch, Patch
-from repairlab.repositories.parse import shown
+from repairlab.repositories.headers import shown
 
 _OPERATIONS: Final = {
     "gitlink": "submodules cannot be changed",

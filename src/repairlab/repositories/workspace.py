@@ -20,10 +20,11 @@ from repairlab.contract.errors import IntegrityViolation
 from repairlab.contract.task import Language
 from repairlab.repositories.canonical import diff_states
 from repairlab.repositories.diffs import RECOUNT, Fault, Patch, Step, unwrap
+from repairlab.repositories.headers import shown
 from repairlab.repositories.layer import Layer
 from repairlab.repositories.locate import AppliedHunk, place
 from repairlab.repositories.mirrors import TreeEntry
-from repairlab.repositories.parse import parse, shown
+from repairlab.repositories.parse import parse
 from repairlab.repositories.policy import Occupied, check_patch
 from repairlab.repositories.scratch import apply_strictly
 from repairlab.repositories.templates import Template
