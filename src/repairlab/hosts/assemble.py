@@ -49,34 +49,42 @@ class _Call:
     index: int
     id: str = ""
     name: str = ""
-    arguments: str | Mapping[str, Json] | None = None
+    pieces: list[str] | None = None
+    """Text of the arguments as it came; ``None`` while there is none."""
+    whole: Mapping[str, Json] | None = None
+    """The arguments where an object stands in place of text."""
 
     def is_another(self, call_id: str, name: str) -> bool:
         """Whether a part with this id and name cannot belong to this call."""
         if call_id and self.id:
             return call_id != self.id
-        begun = bool(self.arguments)
-        return bool(name) and begun and (name != self.name or bool(call_id))
+        return bool(name) and self._begun and (name != self.name or bool(call_id))
 
     def add(self, call_id: str, name: str, arguments: object) -> None:
-        repeats_header = bool(name) and name == self.name and (call_id == self.id or bool(self.arguments))
+        repeats_header = bool(name) and name == self.name and (call_id == self.id or self._begun)
         self.id = self.id or call_id
         if not repeats_header:
             self.name += name
         if arguments is None:
             return
-        if isinstance(arguments, str) and (self.arguments is None or isinstance(self.arguments, str)):
-            self.arguments = (self.arguments or "") + arguments
-        elif is_object(arguments) and not self.arguments:
-            self.arguments = arguments
+        if isinstance(arguments, str) and self.whole is None:
+            self.pieces = self.pieces or []
+            self.pieces.append(arguments)
+        elif is_object(arguments) and not self._begun:
+            self.whole = arguments
         else:
             raise protocol_fault("arguments of a tool call are neither text nor one object")
 
+    @property
+    def _begun(self) -> bool:
+        return self.whole is not None or any(self.pieces or ())
+
     def entry(self) -> dict[str, Json]:
         function: dict[str, Json] = {"name": join_surrogates(self.name)}
-        if self.arguments is not None:
-            text = self.arguments
-            function["arguments"] = join_surrogates(text) if isinstance(text, str) else text
+        if self.whole is not None:
+            function["arguments"] = self.whole
+        elif self.pieces is not None:
+            function["arguments"] = join_surrogates("".join(self.pieces))
         return {"id": self.id, "type": "function", "function": function}
 
 

@@ -108,7 +108,8 @@ class LMStudioClient:
         Returns:
             the whole reply; or `DeadlineReached` when bytes still came at or after the deadline (a reply that
             ends after it is late too); or `UnparsableCall`. At a deadline in the middle of a silence the
-            host's next byte, or its absence for `Patience.silence` seconds, decides what it was.
+            host's next byte, or its absence for `Patience.silence` seconds, decides what it was. After a late
+            reply the host may go on generating: load the model anew before the next request.
 
         Raises:
             InfrastructureFailure: ``host-silent``, ``host-stream-lost``, ``host-wrong-model`` and others.

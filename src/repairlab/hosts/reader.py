@@ -38,7 +38,7 @@ class ReplyReader:
         if not self.streamed:
             return False
         self._decode(lambda: self._decoder.feed(data))
-        if self.error is None and self._clock() >= self._deadline:
+        if data and self.error is None and self._clock() >= self._deadline:
             self.late = True
         return self.done or self.late or self.error is not None
 

@@ -29,6 +29,7 @@ class EventDecoder:
 
     def __init__(self) -> None:
         self._pending = bytearray()
+        self._scanned = 0
         self._name = ""
         self._data: list[str] = []
 
@@ -37,12 +38,15 @@ class EventDecoder:
         self._pending += data
         events: list[Event] = []
         start = 0
-        for match in _LINE_END.finditer(self._pending):
+        scanned = len(self._pending)
+        for match in _LINE_END.finditer(self._pending, self._scanned):
             if match.group() == b"\r" and match.end() == len(self._pending):
-                break  # the LF of a CR LF may still come
+                scanned -= 1  # the LF of a CR LF may still come
+                break
             events += self._line(bytes(self._pending[start : match.start()]).decode("utf-8"))
             start = match.end()
         del self._pending[:start]
+        self._scanned = scanned - start
         return events
 
     def end(self) -> list[Event]:

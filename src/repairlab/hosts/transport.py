@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TypeAlias
 
 import httpx
@@ -120,14 +119,6 @@ class Transport:
             follow_redirects=False,
             limits=httpx.Limits(max_keepalive_connections=0),
         )
-
-    def __enter__(self) -> Transport:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Release the sockets."""

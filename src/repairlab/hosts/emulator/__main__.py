@@ -38,6 +38,7 @@ def main() -> int:
         return 2
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     if stat.S_ISFIFO(os.fstat(0).st_mode):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
         threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
     sys.stdout.flush()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 OPENING = "<statement>"
 CLOSING = "</statement>"
-_REFUSED = re.compile(
-    r"\W*(refused|rejected|error|failed|invalid|not applied|no patch|unknown)\b", re.IGNORECASE
-)
+_APPLIED = "applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +20,9 @@ class PastCall:
     result: str
 
     @property
-    def refused(self) -> bool:
-        """Whether the result begins, after punctuation, with a word of refusal."""
-        return _REFUSED.match(self.result) is not None
+    def applied(self) -> bool:
+        """Whether the result of a patch says, as its first word, that it is applied."""
+        return self.result.lower().startswith(_APPLIED)
 
 
 def past_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[PastCall, ...]:

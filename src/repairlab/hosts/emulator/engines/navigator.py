@@ -35,7 +35,7 @@ class Navigator:
         if not request.tools:
             return EngineReply(f"```diff\n{known.gold_patch}```\n")
         past = past_calls(request.messages)
-        if any(call.name == "apply_patch" and call.refused for call in past):
+        if any(call.name == "apply_patch" and not call.applied for call in past):
             return _finish(request, f"The patch was refused; I finish {_SIGN}.")
         plan = _plan(request, known)
         if len(past) < len(plan):

@@ -1,0 +1,234 @@
+"""One emulated host for the whole session, on a real socket; each test gets it empty and without faults."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from repairlab.hosts.chat import ChatRequest
+from repairlab.hosts.client import LMStudioClient
+from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.hosts.facts import ModelFacts
+from repairlab.hosts.transport import Exchange, Patience
+
+STATEMENT = "Sums of empty orders are wrong.\n\nThe total of an order without lines is None where 0 belongs."
+GOLD_PATCH = "\n".join(
+    [
+        "diff --git a/shop/order.py b/shop/order.py",
+        "--- a/shop/order.py",
+        "+++ b/shop/order.py",
+        "@@ -41,7 +41,7 @@ class Order:",
+        "     def total(self):",
+        "         if not self.lines:",
+        "-            return None  # nothing ordered",
+        "+            return 0",
+        "         return sum(line.price for line in self.lines)",
+        " ",
+        "     def count(self):",
+        "         return len(self.lines)",
+        "",
+    ]
+)
+MODELS: dict[str, Any] = {
+    "schema_version": 1,
+    "models": [
+        {
+            "key": "acme/agent-9b",
+            "engine": "floor",
+            "display_name": "Agent 9B",
+            "publisher": "acme",
+            "architecture": "qwen35",
+            "format": "gguf",
+            "quantization": "Q4_K_M",
+            "size_bytes": 5_900_000_000,
+            "params_string": "9B",
+            "max_context_length": 262_144,
+            "reasoning_options": ["off", "on"],
+            "reasoning_default": "on",
+            "variants": ["acme/agent-9b@q4_k_m", "acme/agent-9b@q8_0"],
+            "selected_variant": "acme/agent-9b@q4_k_m",
+        },
+        {"key": "acme/navigator", "engine": "navigator", "max_context_length": 65_536},
+        {
+            "key": "text-embedding-acme",
+            "type": "embedding",
+            "format": "gguf",
+            "quantization": "Q8_0",
+            "size_bytes": 600_000_000,
+            "max_context_length": 32_768,
+        },
+    ],
+    "memory_bytes": 12_000_000_000,
+}
+
+
+@dataclass
+class Answered:
+    status: int
+    headers: list[tuple[str, str]]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+
+def ask(
+    url: str, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+) -> Answered:
+    """One raw request, with no client of ours in between."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    try:
+        connection.request(method, path, content, headers or {})
+        response = connection.getresponse()
+        return Answered(response.status, response.getheaders(), response.read())
+    finally:
+        connection.close()
+
+
+@dataclass
+class Host:
+    """The running host and short ways to use it."""
+
+    url: str
+
+    def ask(self, method: str, path: str, body: Any = None) -> Answered:
+        return ask(self.url, method, path, body)
+
+    def reset(self, *faults: dict[str, Any], jit: bool = False) -> None:
+        answered = self.ask("POST", "/emulator/control", {"faults": list(faults), "jit": jit})
+        assert answered.status == 200, answered.content
+
+    def load(self, key: str = "acme/agent-9b", context: int = 65_536) -> Any:
+        return self.ask("POST", "/api/v1/models/load", {"model": key, "context_length": context}).json
+
+
+@pytest.fixture(scope="session")
+def host_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("host")
+    models = folder / "models.json"
+    models.write_text(json.dumps(MODELS))
+    knowledge = folder / "knowledge.json"
+    known = {
+        "task": "shop-empty-order",
+        "gold_patch": GOLD_PATCH,
+        "production_files": ["shop/order.py"],
+        "created_files": [],
+    }
+    digest = hashlib.sha256(STATEMENT.encode()).hexdigest()
+    knowledge.write_text(json.dumps({"schema_version": 1, "tasks": {digest: known}}))
+    return {"models_config": models, "knowledge": knowledge}
+
+
+@pytest.fixture(scope="session")
+def _process(host_files: dict[str, Any]) -> Iterator[EmulatorProcess]:
+    with EmulatorProcess(**host_files, control=True) as process:
+        yield process
+
+
+@pytest.fixture
+def host(_process: EmulatorProcess) -> Host:
+    host = Host(_process.url)
+    host.reset()
+    return host
+
+
+@pytest.fixture
+def raw_ask() -> Callable[..., Answered]:
+    return ask
+
+
+@pytest.fixture
+def journal() -> list[Exchange]:
+    return []
+
+
+@pytest.fixture
+def connect(journal: list[Exchange]) -> Iterator[Callable[..., LMStudioClient]]:
+    """Makes clients that write to `journal`."""
+    made: list[LMStudioClient] = []
+
+    def make(url: str, token: str | None = None, silence: float = 5.0) -> LMStudioClient:
+        patience = Patience(silence=silence, connect=2.0, call=5.0, load=5.0)
+        made.append(LMStudioClient(url, token, time.monotonic, patience=patience, on_exchange=journal.append))
+        return made[-1]
+
+    yield make
+    for client in made:
+        client.close()
+
+
+@pytest.fixture
+def client(host: Host, connect: Callable[..., LMStudioClient]) -> LMStudioClient:
+    return connect(host.url)
+
+
+@pytest.fixture
+def agent() -> ModelFacts:
+    """What is pinned of the first model."""
+    return ModelFacts(
+        key="acme/agent-9b",
+        kind="llm",
+        context_tokens=65_536,
+        format="gguf",
+        quantization="Q4_K_M",
+        selected_variant="acme/agent-9b@q4_k_m",
+        reasoning_default="on",
+    )
+
+
+@pytest.fixture
+def statement() -> str:
+    return STATEMENT
+
+
+@pytest.fixture
+def gold_patch() -> str:
+    return GOLD_PATCH
+
+
+def _tool(name: str, *arguments: str) -> dict[str, Any]:
+    properties = {argument: {"type": "string"} for argument in arguments}
+    parameters = {"type": "object", "properties": properties, "required": []}
+    return {"type": "function", "function": {"name": name, "description": "-", "parameters": parameters}}
+
+
+@pytest.fixture
+def tools() -> tuple[dict[str, Any], ...]:
+    """Schemas of the tools that interactive treatments offer."""
+    return (
+        _tool("search", "query", "mode"),
+        _tool("read_file", "path", "start_line", "end_line"),
+        _tool("apply_patch", "diff"),
+        _tool("run_tests"),
+        _tool("finish", "summary"),
+    )
+
+
+@pytest.fixture
+def request_for(tools: tuple[dict[str, Any], ...]) -> Callable[..., ChatRequest]:
+    """A chat request with one user message around a statement."""
+
+    def make(text: str = STATEMENT, model: str = "acme/agent-9b", **changes: Any) -> ChatRequest:
+        user = {"role": "user", "content": f"A fault:\n\n<statement>\n{text}\n</statement>\n\nRepair it."}
+        settings: dict[str, Any] = {
+            "model": model,
+            "messages": ({"role": "system", "content": "You repair code."}, user),
+            "tools": tools,
+            "temperature": 0.0,
+            "top_p": 1.0,
+            "seed": 0,
+            "max_tokens": 8192,
+        }
+        return ChatRequest(**(settings | changes))
+
+    return make
