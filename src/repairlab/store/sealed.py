@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-from pydantic import JsonValue
+from typing import NamedTuple
 
 from repairlab.contract.canonical import sha256_hex
 from repairlab.contract.errors import IntegrityViolation
-from repairlab.contract.strict import StrictModel, load_json
-from repairlab.contract.task import Sha256
+from repairlab.contract.strict import load_json
 from repairlab.manifest.cell import Cell
+from repairlab.store.artifacts import CellRecord, Metrics, TestResults, Timing
 from repairlab.store.attempt import checksum_list
 from repairlab.store.layout import ARTIFACTS, OUTCOME_SUMS, SUMS, TIMING, Layout
-
-
-class CellRecord(StrictModel):
-    """``cell.json``: which cell this is, and under which freeze it ran."""
-
-    schema_version: Literal[1]
-    cell: Cell
-    freeze: Sha256
-    """Digest of the freeze record."""
-    facts: dict[str, JsonValue]
-    """Versions, digests and verified facts of host, sandbox and environment."""
 
 
 class Seal(NamedTuple):
@@ -78,6 +65,31 @@ def read_cell(folder: Path) -> CellRecord:
     if cell.name != folder.name:
         raise IntegrityViolation(f"{folder}: holds the cell {cell.name}")
     return record
+
+
+class SealedCell(NamedTuple):
+    """Everything of a sealed cell but its transcript and patch, read and validated."""
+
+    record: CellRecord
+    metrics: Metrics
+    tests: TestResults
+    timing: Timing
+
+
+def read_sealed(folder: Path) -> SealedCell:
+    """A sealed cell whose seal holds.
+
+    Raises:
+        IntegrityViolation: see `check_seal` and `read_cell`.
+        BadInput: an artifact is not of its form.
+    """
+    check_seal(folder)
+    return SealedCell(
+        read_cell(folder),
+        load_json(Metrics, folder / "metrics.json"),
+        load_json(TestResults, folder / "tests.json"),
+        load_json(Timing, folder / TIMING),
+    )
 
 
 def faults(layout: Layout, planned: dict[str, Cell]) -> Iterator[str]:

@@ -1,0 +1,175 @@
+"""`repairlab doctor`: what this machine has and lacks, with a repair for everything that is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from repairlab.cli.freezing import checked
+from repairlab.cli.running import choose_sandbox
+from repairlab.cli.settings import Settings, settings_for
+from repairlab.cli.tables import print_table
+from repairlab.contract.errors import RefuseToStart, RepairlabError
+from repairlab.contract.study import Inputs, Study, open_study
+from repairlab.evaluation.environments import PythonEnvironments
+from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
+from repairlab.hosts.client import LMStudioClient
+from repairlab.hosts.transport import Patience
+from repairlab.repositories.sources import UPSTREAM, Sources
+from repairlab.runner.workplace import Workplace
+from repairlab.store.layout import Layout, prepare_layout
+
+_GIT = (2, 30)
+_FREE_BYTES = 2 * 2**30
+
+
+class Check(NamedTuple):
+    """One line of the table."""
+
+    what: str
+    good: bool
+    found: str
+    repair: str = ""
+
+
+def doctor_command(root: Path, experiment: str, sources: str, cache: str, host: str) -> None:
+    """Check the machine, and with an experiment all that its run needs.
+
+    Raises:
+        RefuseToStart: a run may not start.
+    """
+    study = open_study(root)
+    settings = settings_for(study, os.environ, sources, cache, host)
+    found = list(_machine(settings))
+    found += list(_experiment(study, experiment, settings)) if experiment else [_any_sandbox(settings)]
+    rows = [("ok" if check.good else "MISSING", check.what, check.found) for check in found]
+    print_table(f"repairlab doctor {experiment}".rstrip(), ("", "check", "found"), rows)
+    bad = [check for check in found if not check.good]
+    if bad:
+        raise RefuseToStart(
+            f"{len(bad)} of {len(found)} checks failed; a run may not start",
+            repair="\n  ".join(f"{check.what}: {check.repair}" for check in bad),
+        )
+    print("a run may start")
+
+
+def _machine(settings: Settings) -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Check("Python 3.11 or newer", sys.version_info >= (3, 11), version, "install a newer Python")
+    yield _git()
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    yield Check("uv", uv is not None, uv or "not found", "it comes with repairlab: reinstall the package")
+    yield _attempt(
+        "cache can be written",
+        "make the folder writable, or name another with --cache",
+        lambda: _cache(settings),
+    )
+
+
+def _git() -> Check:
+    what, repair = "git 2.30 or newer", "install git"
+    try:
+        text = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        return Check(what, good=False, found=str(error), repair=repair)
+    numbers = tuple(int(n) for n in re.findall(r"\d+", text)[:2])
+    return Check(what, numbers >= _GIT, text.strip(), repair)
+
+
+def _cache(settings: Settings) -> str:
+    settings.cache.mkdir(parents=True, exist_ok=True)
+    probe = settings.cache / f".probe-{os.getpid()}"
+    probe.write_bytes(b"")
+    probe.unlink()
+    free = shutil.disk_usage(settings.cache).free
+    if free < _FREE_BYTES:
+        raise RefuseToStart(f"{settings.cache}: only {free // 2**20} MiB are free")
+    return f"{settings.cache}, {free // 2**30} GiB free"
+
+
+def _any_sandbox(settings: Settings) -> Check:
+    repair = "without it, only the embedded study runs, unsandboxed"
+    return _attempt("sandbox", repair, lambda: Bubblewrap.open(settings.cache / "sandboxes").materialisation)
+
+
+def _experiment(study: Study, experiment: str, settings: Settings) -> Iterator[Check]:
+    inputs: list[Inputs] = []
+
+    def frozen() -> str:
+        loaded, freeze = checked(study, experiment)
+        inputs.append(loaded)
+        return f"{freeze.record.cells} cells, freeze record {freeze.record.digest()[:12]}"
+
+    yield _attempt("frozen, and nothing differs", "see the message", frozen)
+    if not inputs:
+        return
+    layout = Layout(study.raw / experiment, study.incomplete / experiment)
+    yield _attempt("store can be written and sealed", "see the message", lambda: _store(layout))
+    workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
+    yield _attempt(
+        "sandbox", "see the message", lambda: choose_sandbox("bubblewrap", inputs[0], workplace).name
+    )
+    yield _attempt(
+        "interpreters of the tasks",
+        "install a Python that satisfies it",
+        lambda: _interpreters(inputs[0], workplace),
+    )
+    yield _attempt(
+        "sources of the tasks", "set sources to a place that has them", lambda: _sources(inputs[0], workplace)
+    )
+    if inputs[0].experiment.host == "lmstudio":
+        yield _attempt(
+            "model host answers", "start its server, or name it with --host", lambda: _host(settings)
+        )
+
+
+def _store(layout: Layout) -> str:
+    prepare_layout(layout)
+    return str(layout.raw)
+
+
+def _interpreters(inputs: Inputs, workplace: Workplace) -> str:
+    uv = (
+        shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+        or "uv"
+    )
+    environments = PythonEnvironments.discover(workplace.environments, Path(uv), {}, (Path(sys.executable),))
+    versions = {environments.key_of(task.environment)[1].version_text for task in inputs.tasks.values()}
+    return "Python " + ", ".join(sorted(versions))
+
+
+def _sources(inputs: Inputs, workplace: Workplace) -> str:
+    places = set()
+    for task in inputs.tasks.values():
+        if task.repository.startswith("embedded:"):
+            places.add(task.repository)
+            continue
+        place = workplace.sources.locate(task.repository)
+        if place.startswith("/") and not Path(place).exists():
+            raise RefuseToStart(f"{task.repository}: nothing at {place}")
+        places.add(place)
+    return ", ".join(sorted(places))
+
+
+def _host(settings: Settings) -> str:
+    with LMStudioClient(
+        settings.host, settings.token, time.monotonic, patience=Patience(silence=30)
+    ) as client:
+        client.greet()
+        return f"{settings.host}, {len(client.list_models().models)} models"
+
+
+def _attempt(what: str, repair: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(what, good=True, found=look())
+    except RepairlabError as error:
+        return Check(what, good=False, found=error.message, repair=error.repair or repair)
+    except OSError as error:
+        return Check(what, good=False, found=str(error), repair=repair)

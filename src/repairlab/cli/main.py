@@ -1,0 +1,183 @@
+"""The command line. Commands are thin: they resolve settings, call a room, print a result.
+
+Nothing heavy is imported before a command needs it, so that help and status answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from repairlab.contract.errors import RepairlabError
+
+app = typer.Typer(
+    name="repairlab",
+    help="Preregistered experiments on code-repair agents with local language models.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog="A study is a directory with contracts/, experiments/, preregistration/, raw/ and incomplete/.",
+)
+host = typer.Typer(no_args_is_help=True, help="The emulator of a model host.", rich_markup_mode=None)
+app.add_typer(host, name="host")
+
+Name = Annotated[
+    str, typer.Argument(metavar="EXPERIMENT", help="Name of a file in experiments/, without .toml.")
+]
+StudyDir = Annotated[Path, typer.Option("--study", metavar="DIR", help="The study directory.")]
+Sources = Annotated[
+    str,
+    typer.Option(
+        metavar="TEMPLATE", help="Where repositories come from, such as /clones/{owner}/{name}.git."
+    ),
+]
+Cache = Annotated[str, typer.Option(metavar="DIR", help="Where derived material is kept.")]
+HostUrl = Annotated[
+    str, typer.Option("--host", metavar="URL", help="The model host, such as http://127.0.0.1:1234.")
+]
+Sandbox = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="How tests run: bubblewrap, copy (bubblewrap without overlay), none."),
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Plain lines instead of a progress display.")]
+HERE = Path()
+
+
+@app.command()
+def freeze(
+    experiment: Name,
+    study: StudyDir = HERE,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Freeze anew; for experiments that are not preregistered.")
+    ] = False,
+) -> None:
+    """Freeze an experiment: its inputs, its cells and their order."""
+    from repairlab.cli.freezing import freeze_command
+
+    freeze_command(study, experiment, replace=replace)
+
+
+@app.command()
+def verify(experiment: Name, study: StudyDir = HERE) -> None:
+    """Hold the freeze record and every sealed cell against their digests."""
+    from repairlab.cli.freezing import verify_command
+
+    verify_command(study, experiment)
+
+
+@app.command()
+def prepare(
+    experiment: Name,
+    study: StudyDir = HERE,
+    sources: Sources = "",
+    cache: Cache = "",
+    sandbox: Sandbox = "bubblewrap",
+    plain: Plain = False,
+) -> None:
+    """Make what cells need: mirrors, checkouts, search corpora, test environments; run the gold check."""
+    from repairlab.cli.running import Options, prepare_command
+
+    prepare_command(Options(study, experiment, sources, cache, "", sandbox, plain))
+
+
+@app.command()
+def run(
+    experiment: Name,
+    study: StudyDir = HERE,
+    sources: Sources = "",
+    cache: Cache = "",
+    host_url: HostUrl = "",
+    sandbox: Sandbox = "bubblewrap",
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N cells.")] = None,
+    plain: Plain = False,
+) -> None:
+    """Run every cell that is not sealed yet, in the frozen order. Run it again to resume."""
+    from repairlab.cli.running import Options, run_command
+
+    run_command(Options(study, experiment, sources, cache, host_url, sandbox, plain), limit)
+
+
+@app.command()
+def demo(study: StudyDir = HERE, cache: Cache = "", plain: Plain = False) -> None:
+    """Freeze, prepare and run the embedded study, and print its results."""
+    from repairlab.cli.demo import demo_command
+
+    demo_command(study, cache, plain=plain)
+
+
+@app.command()
+def status(
+    experiment: Name,
+    study: StudyDir = HERE,
+    json_output: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """How many cells are sealed, blocked and pending. Shows no outcome."""
+    from repairlab.cli.status import status_command
+
+    status_command(study, experiment, json_output=json_output)
+
+
+@app.command()
+def show(
+    experiment: Name,
+    cell: Annotated[str, typer.Argument(help="Name of a sealed cell, or the start of one.")] = "",
+    study: StudyDir = HERE,
+    unblind: Annotated[
+        str,
+        typer.Option(
+            metavar="REASON", help="Show outcomes of a preregistered experiment; the reason is logged."
+        ),
+    ] = "",
+) -> None:
+    """Show the results of an experiment, or one sealed cell step by step."""
+    from repairlab.cli.showing import show_command
+
+    show_command(study, experiment, cell, unblind)
+
+
+@app.command()
+def doctor(
+    experiment: Annotated[
+        str, typer.Argument(metavar="[EXPERIMENT]", help="Check what this experiment needs.")
+    ] = "",
+    study: StudyDir = HERE,
+    sources: Sources = "",
+    cache: Cache = "",
+    host_url: HostUrl = "",
+) -> None:
+    """Check this machine. Exit status 0 only if a run may start."""
+    from repairlab.cli.doctor import doctor_command
+
+    doctor_command(study, experiment, sources, cache, host_url)
+
+
+@host.command("serve")
+def serve(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port on the loopback address; 0 takes a free one.")
+    ] = 1234,
+    knowledge: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="What the calibration models know (JSON)."),
+    ] = None,
+) -> None:
+    """Serve the emulator until it is interrupted."""
+    from repairlab.cli.serving import serve_command
+
+    serve_command(port, knowledge)
+
+
+def entry() -> None:
+    """Run the command line; every error of repairlab becomes one message and its exit status."""
+    try:
+        app()
+    except RepairlabError as error:
+        print(f"repairlab: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        print("repairlab: interrupted; run the command again to go on", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,208 @@
+"""`repairlab prepare` and `repairlab run`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from repairlab.cli.freezing import checked
+from repairlab.cli.progress import watching
+from repairlab.cli.settings import Settings, settings_for
+from repairlab.contract.errors import BadInput, IncompleteData, RefuseToStart
+from repairlab.contract.study import Inputs, Study, open_study
+from repairlab.evaluation.environments import PythonEnvironments
+from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
+from repairlab.evaluation.sandbox.model import Sandbox
+from repairlab.evaluation.sandbox.unsandboxed import Unsandboxed
+from repairlab.hosts.client import LMStudioClient
+from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.hosts.residency import Residency
+from repairlab.hosts.transport import Exchange, Patience
+from repairlab.manifest.freeze import Frozen
+from repairlab.repositories.sources import UPSTREAM, Sources
+from repairlab.runner.campaign import Standing, run_campaign
+from repairlab.runner.cell import CellRuntime
+from repairlab.runner.events import Watch
+from repairlab.runner.preparing import Preparation, Ready
+from repairlab.runner.workplace import Workplace
+from repairlab.store.layout import Layout, prepare_layout
+from repairlab.store.lock import writer_lock
+
+SANDBOXES = ("bubblewrap", "copy", "none")
+_UV_VARIABLES = (
+    "PATH",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "UV_CACHE_DIR",
+    "SSL_CERT_FILE",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line was given."""
+
+    study: Path
+    experiment: str
+    sources: str
+    cache: str
+    host: str
+    sandbox: str
+    plain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A frozen experiment together with the settings of this machine."""
+
+    study: Study
+    inputs: Inputs
+    frozen: Frozen
+    settings: Settings
+    workplace: Workplace
+    sandbox: Sandbox
+
+    @property
+    def layout(self) -> Layout:
+        """Where results go."""
+        name = self.inputs.experiment.name
+        return Layout(self.study.raw / name, self.study.incomplete / name)
+
+
+def prepare_command(options: Options) -> None:
+    """Prepare every task of a frozen experiment."""
+    plan = make_plan(options)
+    with watching(plain=options.plain) as watch:
+        prepare(plan, watch)
+    print(f"{options.experiment}: {len(plan.inputs.tasks)} tasks are ready in {plan.workplace.root}")
+
+
+def run_command(options: Options, limit: int | None) -> None:
+    """Run what is not sealed yet; exit status 3 when cells stay blocked."""
+    plan = make_plan(options)
+    with watching(plain=options.plain) as watch:
+        standing = run(plan, watch, limit)
+    report(plan, standing)
+
+
+def report(plan: Plan, standing: Standing) -> None:
+    """Print where an experiment stands after a run.
+
+    Raises:
+        IncompleteData: cells are blocked.
+    """
+    name, layout = plan.inputs.experiment.name, plan.layout
+    print(f"{name}: {len(standing.sealed)} of {len(plan.frozen.manifest.cells)} cells sealed in {layout.raw}")
+    if standing.blocked:
+        raise IncompleteData(
+            f"{len(standing.blocked)} cells are blocked by infrastructure failures, such as"
+            f" {standing.blocked[0].name}",
+            repair=f"see {layout.incomplete}; repair the cause, remove the failed attempts, run again",
+        )
+
+
+def make_plan(options: Options) -> Plan:
+    """Resolve settings and hold the study against its freeze.
+
+    Raises:
+        RefuseToStart: not frozen, or different; the sandbox does not work here.
+    """
+    study = open_study(options.study)
+    inputs, frozen = checked(study, options.experiment)
+    settings = settings_for(study, os.environ, options.sources, options.cache, options.host)
+    workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
+    return Plan(
+        study, inputs, frozen, settings, workplace, choose_sandbox(options.sandbox, inputs, workplace)
+    )
+
+
+def choose_sandbox(name: str, inputs: Inputs, workplace: Workplace) -> Sandbox:
+    """The sandbox called `name`.
+
+    Raises:
+        BadInput: no such name.
+        RefuseToStart: it does not work here; or ``none`` where the experiment does not allow it.
+    """
+    if name not in SANDBOXES:
+        raise BadInput(f"--sandbox {name}: there are {', '.join(SANDBOXES)}")
+    scratch = workplace.root / "sandboxes"
+    if name == "none":
+        if not inputs.experiment.allow_unsandboxed:
+            raise RefuseToStart(
+                f"{inputs.experiment.name} does not allow unsandboxed tests",
+                repair="install bubblewrap; only experiments on embedded repositories may do without",
+            )
+        return Unsandboxed(scratch)
+    sandbox = Bubblewrap.open(scratch)
+    return Bubblewrap(scratch, sandbox.tools, "copy") if name == "copy" else sandbox
+
+
+def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
+    """Prepare every task of the plan."""
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if uv is None:
+        raise RefuseToStart(
+            "the program uv is missing", repair="it comes with repairlab: reinstall the package"
+        )
+    variables = {name: os.environ[name] for name in _UV_VARIABLES if name in os.environ}
+    environments = PythonEnvironments.discover(
+        plan.workplace.environments, Path(uv), variables, (Path(sys.executable),)
+    )
+    code = plan.frozen.record.code
+    return Preparation(plan.inputs, plan.workplace, environments, plan.sandbox, code, watch).run()
+
+
+def run(plan: Plan, watch: Watch, limit: int | None = None) -> Standing:
+    """Prepare, then run the campaign under the experiment's lock."""
+    layout = plan.layout
+    prepare_layout(layout)
+    with writer_lock(layout, datetime.now(UTC).isoformat(timespec="seconds")):
+        ready = prepare(plan, watch)
+        with _host(plan) as (client, residency, journal):
+            runtime = CellRuntime(
+                inputs=plan.inputs,
+                ready=ready,
+                freeze=plan.frozen.record.digest(),
+                client=client,
+                residency=residency,
+                sandbox=plan.sandbox,
+                scratch=plan.workplace.scratch,
+                journal=journal,
+                now=time.monotonic,
+            )
+            attempts = plan.inputs.shared.infrastructure.attempts
+            cells = plan.frozen.manifest.cells
+            return run_campaign(layout, cells, attempts, runtime, client.greet, watch, limit)
+
+
+@contextmanager
+def _host(plan: Plan) -> Iterator[tuple[LMStudioClient, Residency, list[Callable[[Exchange], None]]]]:
+    """The client of the plan's host; an emulator of our own where the experiment asks for it."""
+    experiment = plan.inputs.experiment
+    journal: list[Callable[[Exchange], None]] = []
+    with ExitStack() as stack:
+        url, token = plan.settings.host, plan.settings.token
+        if experiment.host == "emulator":
+            knowledge = plan.workplace.knowledge_file(experiment.name)
+            url, token = stack.enter_context(EmulatorProcess(knowledge=knowledge)).url, None
+        client = stack.enter_context(
+            LMStudioClient(
+                url,
+                token,
+                time.monotonic,
+                patience=Patience(silence=plan.inputs.shared.generation.silence_seconds),
+                on_exchange=lambda exchange: journal[-1](exchange) if journal else None,
+            )
+        )
+        client.greet()
+        yield client, Residency(client, time.monotonic, time.sleep), journal

@@ -1,0 +1,165 @@
+"""`repairlab show`: results of an experiment, and one sealed cell step by step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from repairlab.analysis.results import Row, rows_of
+from repairlab.cli.tables import print_table
+from repairlab.contract.errors import BadInput, RefuseToStart
+from repairlab.contract.study import Inputs, Study, load_inputs, open_study
+from repairlab.manifest.freeze import Frozen, read_frozen
+from repairlab.store.layout import Layout
+from repairlab.store.sealed import check_seal, read_sealed, sealed_names
+
+HEADER = (
+    "task",
+    "treatment",
+    "model",
+    "resolved",
+    "why",
+    "required tests",
+    "calls",
+    "tokens in/out",
+    "agent s",
+    "sandbox",
+)
+_TEXT_LINES = 12
+
+
+def show_command(root: Path, experiment: str, cell: str, unblind: str) -> None:
+    """Show a table of results, or one cell.
+
+    Raises:
+        RefuseToStart: a preregistered experiment, and no reason was given for unblinding.
+        BadInput: no sealed cell has that name.
+    """
+    study = open_study(root)
+    inputs = load_inputs(study, experiment)
+    frozen = read_frozen(study, experiment)
+    _unblind(study, inputs, unblind)
+    layout = Layout(study.raw / experiment, study.incomplete / experiment)
+    if cell:
+        planned = {one.name for one in frozen.manifest.cells}
+        _show_cell(layout.sealed(_pick(layout, planned, cell)))
+    else:
+        print_results(inputs, frozen, layout)
+
+
+def print_results(inputs: Inputs, frozen: Frozen, layout: Layout) -> None:
+    """The result table of the planned cells that are sealed, and what it must not be taken for."""
+    cells = frozen.manifest.cells
+    rows = rows_of(layout, cells)
+    missing = len(cells) - len(rows)
+    title = inputs.experiment.title + (f" - INCOMPLETE {len(rows)}/{len(cells)}" if missing else "")
+    print_table(title, HEADER, [_texts(row) for row in sorted(rows, key=_by_label)])
+    if inputs.experiment.kind == "calibration":
+        print("calibration models are programs of known behaviour: these figures check the plumbing alone")
+
+
+def _by_label(row: Row) -> tuple[str, str, str, int, int]:
+    cell = row.cell
+    return cell.model, cell.task, cell.treatment, cell.identity.seed, cell.identity.repetition
+
+
+def _texts(row: Row) -> tuple[str, ...]:
+    def known(value: int | None) -> str:
+        return "unknown" if value is None else str(value)
+
+    return (
+        row.cell.task,
+        row.treatment,
+        row.cell.model,
+        "yes" if row.resolved_at_1 else "no",
+        row.reason,
+        f"{row.required_tests_passed}/{row.required_tests}",
+        f"{row.model_calls} + {row.tool_calls}",
+        f"{known(row.prompt_tokens)}/{known(row.completion_tokens)}",
+        f"{row.agent_seconds:.2f}",
+        row.sandbox,
+    )
+
+
+def _unblind(study: Study, inputs: Inputs, reason: str) -> None:
+    """Outcomes of a preregistered experiment are shown only for a reason, and the reason is kept."""
+    if not inputs.experiment.preregistered:
+        return
+    if not reason.strip():
+        raise RefuseToStart(
+            f"{inputs.experiment.name} is preregistered: its outcomes stay blinded",
+            repair="repairlab status counts cells; --unblind REASON shows outcomes and logs the reason",
+        )
+    entry = {
+        "at_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        "experiment": inputs.experiment.name,
+        "reason": reason,
+    }
+    with (study.preregistration / "unblinding.jsonl").open("a", encoding="utf-8") as log:
+        log.write(json.dumps(entry) + "\n")
+
+
+def _pick(layout: Layout, planned: set[str], start: str) -> str:
+    """The sealed cell whose name begins with `start`; those of an earlier freeze only where no other fits."""
+    fitting = [name for name in sealed_names(layout) if name.startswith(start)]
+    names = [name for name in fitting if name in planned] or fitting
+    if len(names) == 1 or start in names:
+        return start if start in names else names[0]
+    if not names:
+        raise BadInput(
+            f"{layout.raw} has no sealed cell {start!r}", repair="repairlab status lists what there is"
+        )
+    raise BadInput(f"{start!r} fits {len(names)} sealed cells:\n  " + "\n  ".join(names[:20]))
+
+
+def _show_cell(folder: Path) -> None:
+    sealed, seal = read_sealed(folder), check_seal(folder)
+    cell, metrics = sealed.record.cell, sealed.metrics
+    label = f" ({metrics.label})" if metrics.label else ""
+    print(f"{folder}")
+    print(f"  task {cell.task}, treatment {cell.treatment}{label}")
+    print(f"  model {cell.model}, seed {cell.identity.seed}, repetition {cell.identity.repetition}")
+    print(f"  identity {cell.digest}")
+    print(f"  seal {seal.whole}\n  seal without clocks {seal.outcome}")
+    for number, line in enumerate(_steps(folder / "transcript.jsonl"), start=1):
+        print(f"{number:>4}. {line}")
+    print(f"  {metrics.status.value}: {metrics.reason}; {metrics.verdict_detail}")
+    for name, outcome in sealed.tests.required.items():
+        if outcome.value != "passed":
+            print(f"    {outcome.value:>8}  {name}")
+    patch = (folder / "patch.diff").read_text(encoding="utf-8", errors="replace")
+    print(patch or "  no production file was changed")
+
+
+def _steps(transcript: Path) -> Iterator[str]:
+    """One text for each reply and each call, read line by line."""
+    with transcript.open(encoding="utf-8") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            if entry["type"] == "reply":
+                yield f"reply: {_reply_text(entry['body'])}"
+            elif entry["type"] == "call":
+                mark = "" if entry["accepted"] else " (not accepted)"
+                yield f"{entry['tool']}{mark}:\n{_indented(entry['text'])}"
+            elif entry["type"] != "request":
+                yield f"{entry['type']}: {entry.get('reason', entry.get('message', ''))}"
+
+
+def _reply_text(body: dict[str, Any]) -> str:
+    message = body["choices"][0]["message"]
+    calls = [
+        f"{c['function']['name']}({c['function']['arguments']})" for c in message.get("tool_calls") or ()
+    ]
+    text = " ".join(filter(None, [message.get("content") or "", *calls]))
+    return text if len(text) <= 400 else f"{text[:400]} ..."
+
+
+def _indented(text: str) -> str:
+    lines = text.split("\n")
+    shown = lines[:_TEXT_LINES]
+    if len(lines) > len(shown):
+        shown.append(f"... ({len(lines) - len(shown)} more lines)")
+    return "\n".join(f"        {line}" for line in shown)

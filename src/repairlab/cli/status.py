@@ -1,0 +1,44 @@
+"""`repairlab status`: counts alone, so that it can be looked at while a run is blinded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from repairlab.contract.controls import SharedControls
+from repairlab.contract.strict import load
+from repairlab.contract.study import open_study
+from repairlab.manifest.freeze import read_frozen
+from repairlab.runner.campaign import standing
+from repairlab.store.layout import Layout
+
+
+def status_command(root: Path, experiment: str, *, json_output: bool) -> None:
+    """Print how far an experiment is."""
+    study = open_study(root)
+    frozen = read_frozen(study, experiment)
+    attempts = load(SharedControls, study.contracts / "shared.toml").infrastructure.attempts
+    layout = Layout(study.raw / experiment, study.incomplete / experiment)
+    now = standing(layout, frozen.manifest.cells, attempts)
+    kept = sum(len(layout.attempts(cell.name)) for cell in frozen.manifest.cells)
+    counts = {
+        "experiment": experiment,
+        "cells": len(frozen.manifest.cells),
+        "sealed": len(now.sealed),
+        "blocked": len(now.blocked),
+        "pending": len(now.pending),
+        "incomplete_attempts": kept,
+        "foreign": len(now.foreign),
+        "freeze": frozen.record.digest(),
+        "raw": str(layout.raw),
+    }
+    if json_output:
+        print(json.dumps(counts))
+        return
+    print(f"{experiment}: {counts['sealed']} of {counts['cells']} cells sealed")
+    print(f"  pending {counts['pending']}, blocked {counts['blocked']}, attempts kept {kept}")
+    for cell in now.blocked:
+        print(f"  blocked: {cell.name} (see {layout.incomplete / cell.name})")
+    if now.foreign:
+        print(f"  {counts['foreign']} sealed cells belong to another freeze of this experiment")
+    print(f"  sealed cells: {layout.raw}")

@@ -1,0 +1,76 @@
+"""``metrics.json``: what the analysis reads of a cell. Every figure can be recomputed from the transcript."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from repairlab.agents.loop import EpisodeResult
+from repairlab.contract.canonical import Json
+from repairlab.contract.outcome import EndReason, Status, TestOutcome
+from repairlab.evaluation.evaluate import Evaluation
+
+
+def metrics(
+    episode: EpisodeResult, evaluation: Evaluation, patch: bytes, transcript: bytes, label: str
+) -> dict[str, Json]:
+    """The metrics of one complete cell.
+
+    Args:
+        episode: how the agent's work ended.
+        evaluation: the verdict of the hidden tests.
+        patch: the reconstructed production patch, maybe empty.
+        transcript: the lines of ``transcript.jsonl``.
+        label: the treatment's label, such as ``controlled adaptation``.
+    """
+    calls = [entry for entry in map(json.loads, transcript.splitlines()) if entry["type"] == "call"]
+    passed = sum(outcome is TestOutcome.PASSED for outcome in evaluation.per_test.values())
+    spent = episode.spent
+    return {
+        "schema_version": 1,
+        "resolved_at_1": evaluation.resolved_at_1,
+        "status": (Status.RESOLVED if evaluation.resolved_at_1 else Status.UNRESOLVED).value,
+        "reason": _reason(episode, evaluation, patch),
+        "label": label,
+        "end": episode.reason.value,
+        "verdict": evaluation.reason.value,
+        "verdict_detail": evaluation.detail,
+        "required_tests": len(evaluation.per_test),
+        "required_tests_passed": passed,
+        "model_calls": spent.model_calls,
+        "tool_calls": spent.tool_calls,
+        "public_test_runs": spent.public_test_runs,
+        "prompt_tokens": episode.tokens.prompt,
+        "completion_tokens": episode.tokens.completion,
+        "calls_by_kind": dict(episode.tally),
+        "patch_bytes": len(patch),
+        "files_shown": _distinct(shown["path"] for call in calls for shown in call.get("shown", ())),
+        "files_read": _distinct(call["read"]["path"] for call in calls if "read" in call),
+        "files_edited": _edited(patch),
+    }
+
+
+def _reason(episode: EpisodeResult, evaluation: Evaluation, patch: bytes) -> str:
+    """One word on why a cell ended as it did; an edit that was undone is no edit."""
+    if evaluation.resolved_at_1:
+        return "resolved"
+    if not patch:
+        return "no-edit" if episode.reason is EndReason.FINISHED else f"no-edit-{episode.reason.value}"
+    return episode.reason.value
+
+
+def _distinct(paths: Iterable[str]) -> list[Json]:
+    """In order of first appearance; bytes of a name that are not UTF-8 are shown as escapes."""
+    readable = (path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for path in paths)
+    return list(dict.fromkeys(readable))
+
+
+def _edited(patch: bytes) -> list[Json]:
+    """Names in the headers of the canonical patch, which has no renames; quoting is git's."""
+    names = []
+    for line in patch.split(b"\n"):
+        if line.startswith(b"diff --git "):
+            rest = line.removeprefix(b"diff --git ")
+            half = rest[len(rest) // 2 + 1 :]
+            names.append(half.decode("utf-8", "replace").strip('"').removeprefix("b/"))
+    return list(dict.fromkeys(names))
