@@ -271,3 +271,9 @@ def test_names_of_sha256_repositories_are_checked_too():
     check_blob("473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813", b"")
     with pytest.raises(IntegrityViolation):
         check_blob("473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813", b"x")
+
+
+def test_skipped_files_are_listed_by_path_whatever_the_reason(git_corpus):
+    corpus = git_corpus({"a.py": b"\0", "b.py": ("120000", b"a.py"), "c.py": b"\0"})
+
+    assert [item.path for item in corpus.skipped] == ["a.py", "b.py", "c.py"]

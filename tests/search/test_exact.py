@@ -385,3 +385,15 @@ def test_a_search_leaves_nothing_behind_that_changes_the_next(memory_corpus, exa
 
 def test_the_naive_scan_of_these_tests_can_fail():
     assert naive({"a.py": b"a\nb"}, lambda line: re.search(b"b", line) is not None) == {"a.py": (2,)}
+
+
+def test_s06_a_pattern_that_takes_too_many_steps_is_refused_unless_a_word_narrows_it(memory_corpus, exact):
+    files = {f"f{number}.py": b"a" * 2**20 for number in range(13)}
+    search = exact(memory_corpus({**files, "small.py": b"needle aaa"}))
+    costly = ".{0,400}b"
+
+    answer = search.find(costly, Mode.REGEX)
+    assert isinstance(answer, QueryError)
+    assert "too many steps" in answer.reason
+    assert search.find(f"needle{costly}", Mode.REGEX) == ExactResult((), 0, 0)
+    assert search.find("needle.{0,400}a", Mode.REGEX).matching_files == 1

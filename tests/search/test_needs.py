@@ -120,3 +120,9 @@ def test_a_word_that_holds_a_run_twice_is_counted_once(memory_corpus):
 
     assert words.files_with(b"ab", starts_word=False, ends_word=False) == {0, 1}
     assert words.files_with(b"ab", starts_word=True, ends_word=False) == {0}
+
+
+def test_neighbours_in_the_vocabulary_are_both_found(memory_corpus):
+    words = memory_corpus({"a.py": b"abc", "b.py": b"abd", "c.py": b"zab"}).words
+
+    assert words.files_with(b"ab", starts_word=True, ends_word=False) == {0, 1}

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from repairlab.contract.controls import Search, View
 from repairlab.search.corpus import Corpus
-from repairlab.search.matchers import Matcher, TextMatcher, regex_matcher
+from repairlab.search.matchers import MOST_STEPS, Matcher, TextMatcher, regex_matcher
 from repairlab.search.needs import candidates
 from repairlab.search.results import Hit, QueryError
 from repairlab.search.snippets import Limits, make_hit
@@ -87,6 +87,12 @@ class ExactSearch:
             return matcher
         narrowed = candidates(matcher.need, self._corpus.words)
         files = range(len(self._corpus.files)) if narrowed is None else sorted(narrowed)
+        steps = matcher.instructions * sum(self._corpus.files[file].size for file in files)
+        if steps > MOST_STEPS:
+            return QueryError(
+                "the regular expression takes too many steps: use smaller repetition counts, or name a word "
+                "of three characters or more that must stand on the line"
+            )
         ranked = list(self._count(matcher, files))
         ranked.sort(key=lambda file: -file.matching_lines)  # stable: ids ascend by path bytes
         return ExactRanking(matcher, tuple(ranked))

@@ -19,7 +19,13 @@ from repairlab.search.words import is_word_byte
 MEMORY_BYTES = 8 * 2**20
 """Memory of one compiled pattern with its automata; beyond it RE2 goes on more slowly, never wrongly."""
 MOST_INSTRUCTIONS = 4000
-"""Largest size of a compiled pattern. RE2's time is at worst this times the bytes: no query hangs."""
+"""Largest size of a compiled pattern."""
+MOST_STEPS = 40_000_000_000
+"""Largest product of a pattern's instructions and the bytes to scan: RE2's worst time is proportional to it.
+
+A limit in steps, unlike one in seconds, refuses the same queries on every machine. The slowest pattern known
+took 33 s at this limit, over 27 MB on one core.
+"""
 
 _NEWLINE = 0x0A
 
@@ -30,6 +36,10 @@ class Matcher(Protocol):
     @property
     def need(self) -> Need:
         """What every file with a match holds."""
+
+    @property
+    def instructions(self) -> int:
+        """Size of the compiled query; its worst time is proportional to this times the bytes."""
 
     def starts(self, data: bytes) -> Iterator[int]:
         """For each matching line of a file, ascending, the offset of its first match."""
@@ -42,10 +52,11 @@ class TextMatcher:
     Unicode) must then have none beside it, nor a byte that is not UTF-8. Any other edge is not bounded.
     """
 
-    __slots__ = ("_after", "_before", "_text", "need")
+    __slots__ = ("_after", "_before", "_text", "instructions", "need")
 
     def __init__(self, query: str, *, whole: bool) -> None:
         self._text = query.encode()
+        self.instructions = 1
         self._before = whole and _is_identifier(query[0])
         self._after = whole and _is_identifier(query[-1])
         self.need: Need = Text(self._text, starts_word=self._before, ends_word=self._after)
@@ -106,11 +117,12 @@ class RegexMatcher:
     byte that is not UTF-8 is matched by nothing. A carriage return is an ordinary character.
     """
 
-    __slots__ = ("_pattern", "need")
+    __slots__ = ("_pattern", "instructions", "need")
 
     def __init__(self, query: str, need: Need) -> None:
         # The rest of the line is taken along, so that the next match lies on a later one.
         self._pattern = _compile(f"(?m)(?:{query})(?s:.)*")
+        self.instructions = self._pattern.programsize
         self.need = need
 
     def starts(self, data: bytes) -> Iterator[int]:
