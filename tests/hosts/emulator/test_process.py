@@ -70,6 +70,22 @@ def test_it_outlives_no_parent_that_was_killed():
         assert goes_silent(url)
 
 
+def test_it_outlives_no_killed_parent_whose_fork_still_holds_the_pipe():
+    forked = RUNNER.replace("    time.sleep(60)", "    print(os.fork(), flush=True)\n    time.sleep(60)")
+    command = [sys.executable, "-c", f"import os\n{forked}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as runner:
+        assert runner.stdout is not None
+        url = runner.stdout.readline().split()[0]
+        child = max(int(runner.stdout.readline()) for _ in range(2))
+        try:
+            runner.send_signal(signal.SIGKILL)
+            runner.wait()
+            os.kill(child, 0)  # still there, and the pipe with it
+            assert goes_silent(url)
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
 def test_it_ends_on_sigterm():
     with EmulatorProcess() as process:
         os.kill(process.pid, signal.SIGTERM)
