@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import threading
@@ -72,21 +73,25 @@ def attempt(
         InfrastructureFailure: kind ``git-timeout`` or ``git-start``.
     """
     with _start_errors(arguments, cwd):
+        process = subprocess.Popen(
+            ["git", *_FIRM, *arguments],
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(git_dir, cwd, environment or {}),
+            start_new_session=True,
+        )
+    with process:
         try:
-            ended = subprocess.run(
-                ["git", *_FIRM, *arguments],
-                cwd=cwd,
-                input=stdin,
-                env=_environment(git_dir, cwd, environment or {}),
-                capture_output=True,
-                timeout=timeout_seconds,
-                check=False,
-            )
+            stdout, stderr = process.communicate(stdin, timeout_seconds)
         except subprocess.TimeoutExpired as error:
             raise InfrastructureFailure(
                 f"git {arguments[0]} took longer than {timeout_seconds:g} s", kind="git-timeout"
             ) from error
-    return Completed(ended.returncode, ended.stdout, ended.stderr)
+        finally:
+            _end(process)
+    return Completed(process.returncode, stdout, stderr)
 
 
 def run(
@@ -142,8 +147,9 @@ def stream(
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(git_dir, here, {}),
+            start_new_session=True,
         )
-    watch = threading.Timer(timeout_seconds, process.kill)
+    watch = threading.Timer(timeout_seconds, _end, [process])
     watch.daemon = True
     watch.start()
     try:
@@ -151,7 +157,7 @@ def stream(
             yield cast("IO[bytes]", process.stdout)
     finally:
         watch.cancel()
-        process.kill()
+        _end(process)
     if process.returncode != 0:
         raise InfrastructureFailure(
             f"git {arguments[0]} ended with status {process.returncode}", kind="git-failed"
@@ -192,6 +198,12 @@ def write_attributes(git_dir: Path) -> None:
     info = git_dir / "info"
     info.mkdir(exist_ok=True)
     (info / "attributes").write_bytes(RAW_ATTRIBUTES)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill git and its helpers (a transport, a pack reader), unless git has ended by itself."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -32,7 +32,8 @@ class Sources:
 
     def __post_init__(self) -> None:
         unknown = sorted(set(_FIELD.findall(self.template)) - set(_FIELDS))
-        if unknown or _FIELD.sub("", self.template).strip("{}") != _FIELD.sub("", self.template):
+        rest = _FIELD.sub("", self.template)
+        if unknown or "{" in rest or "}" in rest:
             wrong = f"{{{unknown[0]}}}" if unknown else "an unpaired brace"
             raise BadInput(
                 f"the template of sources holds {wrong}: {self.template}",
