@@ -21,7 +21,7 @@ import sys, time
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 with EmulatorProcess() as host:
     print(host.url, host.pid, flush=True)
-    time.sleep(60)
+    time.sleep(20)
 """
 
 
@@ -71,12 +71,15 @@ def test_it_outlives_no_parent_that_was_killed():
 
 
 def test_it_outlives_no_killed_parent_whose_fork_still_holds_the_pipe():
-    forked = RUNNER.replace("    time.sleep(60)", "    print(os.fork(), flush=True)\n    time.sleep(60)")
+    forked = RUNNER.replace(
+        "    time.sleep(20)",
+        "    child = os.fork()\n    child and print(child, flush=True)\n    time.sleep(20)",
+    )
     command = [sys.executable, "-c", f"import os\n{forked}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as runner:
         assert runner.stdout is not None
         url = runner.stdout.readline().split()[0]
-        child = max(int(runner.stdout.readline()) for _ in range(2))
+        child = int(runner.stdout.readline())
         try:
             runner.send_signal(signal.SIGKILL)
             runner.wait()
