@@ -19,7 +19,13 @@ from pathlib import Path
 from repairlab.contract.canonical import digest_of
 from repairlab.contract.errors import BadInput, InfrastructureFailure, IntegrityViolation
 from repairlab.contract.task import Environment
-from repairlab.evaluation.installed import MARKER, InstalledEnvironment, Record, environment_state
+from repairlab.evaluation.installed import (
+    MARKER,
+    InstalledEnvironment,
+    Record,
+    environment_state,
+    files_unlike_record,
+)
 from repairlab.evaluation.interpreters import Interpreter, ask, choose, installed
 from repairlab.evaluation.sandbox.scratch import remove_tree
 
@@ -122,10 +128,13 @@ class PythonEnvironments:
                 "--quiet",
                 "--no-deps",
                 "--compile-bytecode",
+                "--link-mode",
+                "copy",  # a linked file is shared with uv's cache and every other environment
                 "--python",
                 python,
                 *requirements,
             )
+        _hold_against_records(unfinished)
         state = environment_state(unfinished)
         record = Record(
             schema_version=1,
@@ -169,6 +178,17 @@ class PythonEnvironments:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip()
             raise InfrastructureFailure(f"uv {arguments[0]} failed: {said[-2000:]}", kind="environment")
+
+
+def _hold_against_records(place: Path) -> None:
+    """What was installed must be what the wheels say: a cache on the way may have been altered."""
+    differing = files_unlike_record(place)
+    if differing:
+        raise InfrastructureFailure(
+            f"{differing[0]} is not the file that its distribution's RECORD names",
+            kind="environment",
+            repair="uv's cache is damaged; run: uv cache clean",
+        )
 
 
 def _pinned(requirements: tuple[str, ...]) -> tuple[str, ...]:

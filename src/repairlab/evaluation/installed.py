@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,6 +69,26 @@ def environment_state(root: Path) -> State:
     """Read the state of the environment at `root`."""
     found = [_distribution(folder) for folder in root.glob("lib/python*/site-packages/*.dist-info")]
     return State(tuple(sorted(found, key=lambda d: d.name)), digest_of(dict(_files(root))))
+
+
+def files_unlike_record(root: Path) -> tuple[str, ...]:
+    """Installed files whose SHA-256 is not the one in their distribution's RECORD, sorted.
+
+    RECORD is a CSV file: path relative to site-packages, ``sha256=`` and the digest in unpadded URL-safe
+    base64, size. Files that the installer wrote itself have no digest from the wheel and are left out.
+    """
+    differing: list[str] = []
+    for folder in root.glob("lib/python*/site-packages/*.dist-info"):
+        with (folder / "RECORD").open(encoding="utf-8", newline="") as lines:
+            for path, digest, *_ in csv.reader(lines):
+                if digest.startswith("sha256=") and not path.startswith(".."):
+                    found = hashlib.sha256((folder.parent / path).read_bytes()).digest()
+                    if (
+                        base64.urlsafe_b64encode(found).rstrip(b"=")
+                        != digest.removeprefix("sha256=").encode()
+                    ):
+                        differing.append((folder.parent / path).relative_to(root).as_posix())
+    return tuple(sorted(differing))
 
 
 def _distribution(folder: Path) -> Distribution:
