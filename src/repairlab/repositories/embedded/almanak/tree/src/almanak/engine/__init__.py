@@ -1,0 +1,1 @@
+"""From a query and records to other records."""

@@ -1,0 +1,1 @@
+"""Functions, filters and formats from elsewhere."""

@@ -1,0 +1,1 @@
+"""The query language: tokens, tree, parser and the way back to text."""

@@ -1,0 +1,1 @@
+"""Text templates over query results."""
