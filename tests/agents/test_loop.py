@@ -88,6 +88,23 @@ def test_every_call_but_finish_counts_once_whatever_becomes_of_it(
     assert script.seen[1][-1]["role"] == "tool"
 
 
+def test_s04_a_long_answer_is_cut_and_says_by_how_much(
+    bench: Any, make_call: Call, make_reply: Reply
+) -> None:
+    added = "".join(f"+    # {'x' * 990}\n" for _ in range(60))
+    diff = (
+        f"--- a/pkg/calc.py\n+++ b/pkg/calc.py\n@@ -1,2 +1,62 @@\n def add(a, b):\n{added}     return a - b\n"
+    )
+    _, script = bench.run(
+        make_reply(make_call("apply_patch", diff=diff)),
+        make_reply(make_call("read_file", path="pkg/calc.py")),
+        make_reply(make_call("finish")),
+    )
+    shown = script.seen[2][-1]["content"]
+    assert shown.endswith(" characters of this answer]")
+    assert len(shown) < 40_000 + 60
+
+
 def test_c12a_calls_of_one_reply_run_in_order_with_one_answer_each(
     bench: Any, make_call: Call, make_reply: Reply, fix: str
 ) -> None:

@@ -38,7 +38,7 @@ def test_s01_bytes_that_are_not_utf8_are_shown_replaced() -> None:
 
 
 def test_s04_a_very_long_line_is_cut_and_says_by_how_much() -> None:
-    view = View(read_lines=200, line_characters=100)
+    view = View(read_lines=200, line_characters=100, answer_characters=10_000)
     text = numbered("a", b"x" * 260, 1, 1, view).text
     assert text.endswith("x" * 100 + " [cut: 160 characters]")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from repairlab.agents.calls import Call, Value
@@ -61,6 +61,10 @@ class Toolbox:
 
     def execute(self, call: Call) -> Answer:
         """Run one call. ``finish`` never comes here."""
+        answer = self._execute(call)
+        return replace(answer, text=_bounded(answer.text, self._view.answer_characters))
+
+    def _execute(self, call: Call) -> Answer:
         if call.tool == "read_file":
             return self._read(call.arguments)
         if call.tool == "apply_patch":
@@ -96,6 +100,12 @@ class Toolbox:
             "repairs": list(outcome.repairs),
         }
         return Answer(f"Applied. Changed: {', '.join(outcome.paths)}.", {"patch": facts})
+
+
+def _bounded(text: str, characters: int) -> str:
+    if len(text) <= characters:
+        return text
+    return f"{text[:characters]}\n[cut: {len(text) - characters} characters of this answer]"
 
 
 def _search(found: Found) -> Answer:

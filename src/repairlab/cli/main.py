@@ -93,12 +93,16 @@ def run(
     host_url: HostUrl = "",
     sandbox: Sandbox = "bubblewrap",
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N cells.")] = None,
+    retry_blocked: Annotated[
+        bool, typer.Option("--retry-blocked", help="Try blocked cells again; failed attempts stay on record.")
+    ] = False,
     plain: Plain = False,
 ) -> None:
     """Run every cell that is not sealed yet, in the frozen order. Run it again to resume."""
     from repairlab.cli.running import Options, run_command
 
-    run_command(Options(study, experiment, sources, cache, host_url, sandbox, plain), limit)
+    options = Options(study, experiment, sources, cache, host_url, sandbox, plain)
+    run_command(options, limit, retry_blocked=retry_blocked)
 
 
 @app.command()

@@ -87,11 +87,11 @@ def prepare_command(options: Options) -> None:
     print(f"{options.experiment}: {len(plan.inputs.tasks)} tasks are ready in {plan.workplace.root}")
 
 
-def run_command(options: Options, limit: int | None) -> None:
+def run_command(options: Options, limit: int | None, *, retry_blocked: bool) -> None:
     """Run what is not sealed yet; exit status 3 when cells stay blocked."""
     plan = make_plan(options)
     with watching(plain=options.plain) as watch:
-        standing = run(plan, watch, limit)
+        standing = run(plan, watch, limit, retry_blocked=retry_blocked)
     report(plan, standing)
 
 
@@ -107,7 +107,7 @@ def report(plan: Plan, standing: Standing) -> None:
         raise IncompleteData(
             f"{len(standing.blocked)} cells are blocked by infrastructure failures, such as"
             f" {standing.blocked[0].name}",
-            repair=f"see {layout.incomplete}; repair the cause, remove the failed attempts, run again",
+            repair=f"see {layout.incomplete}; repair the cause, then run with --retry-blocked",
         )
 
 
@@ -162,7 +162,7 @@ def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
     return Preparation(plan.inputs, plan.workplace, environments, plan.sandbox, code, watch).run()
 
 
-def run(plan: Plan, watch: Watch, limit: int | None = None) -> Standing:
+def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bool = False) -> Standing:
     """Prepare, then run the campaign under the experiment's lock."""
     layout = plan.layout
     prepare_layout(layout)
@@ -182,7 +182,9 @@ def run(plan: Plan, watch: Watch, limit: int | None = None) -> Standing:
             )
             attempts = plan.inputs.shared.infrastructure.attempts
             cells = plan.frozen.manifest.cells
-            return run_campaign(layout, cells, attempts, runtime, client.greet, watch, limit)
+            return run_campaign(
+                layout, cells, attempts, runtime, client.greet, watch, limit, retry_blocked=retry_blocked
+            )
 
 
 @contextmanager

@@ -56,6 +56,8 @@ class View(StrictModel):
     read_lines: int = Count
     line_characters: int = Field(ge=80, le=100_000)
     """A longer line is cut, with a note of how much was cut."""
+    answer_characters: int = Field(ge=1000, le=1_000_000)
+    """A longer answer of any tool is cut at its end, with a note of how much was cut."""
 
 
 class Search(StrictModel):
