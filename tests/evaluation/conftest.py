@@ -11,12 +11,14 @@ import pytest
 import uv
 
 from repairlab.contract import controls
-from repairlab.contract.task import Environment
+from repairlab.contract.outcome import TestOutcome
+from repairlab.contract.task import Environment, Task, TaskDigests
+from repairlab.contract.task import Limits as TaskLimits
 from repairlab.evaluation.environments import PythonEnvironments
 from repairlab.evaluation.installed import InstalledEnvironment
 from repairlab.evaluation.interpreters import ask
 from repairlab.evaluation.pytest_runner import PytestRunner
-from repairlab.evaluation.runs import TestRequest, TestRun
+from repairlab.evaluation.runs import RunEnd, RunFacts, TestRequest, TestRun
 from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
 from repairlab.evaluation.sandbox.model import Sandbox, Tree
 from repairlab.evaluation.sandbox.unsandboxed import Unsandboxed
@@ -103,7 +105,7 @@ def run(runner: PytestRunner, sandbox: Sandbox, make_tree: MakeTree) -> Run:
         select: tuple[str, ...] | None = None,
         paths: tuple[str, ...] = (),
         seconds: float = 30.0,
-        box: Sandbox = sandbox,
+        with_runner: PytestRunner = runner,
     ) -> TestRun:
         tests = tuple(sorted(name for name in files if name.rpartition("/")[2].startswith("test_")))
         request = TestRequest(
@@ -114,6 +116,52 @@ def run(runner: PytestRunner, sandbox: Sandbox, make_tree: MakeTree) -> Run:
             memory_bytes=2**30,
             processes=64,
         )
-        return runner.run(request, box)
+        return with_runner.run(request, sandbox)
 
     return start
+
+
+@pytest.fixture(scope="session")
+def made_run() -> Callable[..., TestRun]:
+    """A run as a value, for what is pure."""
+    facts = RunFacts(
+        sandbox="none",
+        materialisation="copy",
+        versions={},
+        exit_code=0,
+        output_head=b"",
+        output_tail=b"",
+        dropped_bytes=0,
+        leftovers=0,
+        places={"repo": "/repo", "env": "/env"},
+        seconds_setup=0.0,
+        seconds_run=0.0,
+        seconds_teardown=0.0,
+    )
+
+    def make(*, outcomes: Mapping[str, TestOutcome], end: RunEnd = RunEnd.ALL_PASSED) -> TestRun:
+        return TestRun(end=end, problem="", outcomes=outcomes, failures={}, unreadable={}, facts=facts)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def task(facts: Environment) -> Task:
+    """A task whose hidden tests are `test_total` (fail-to-pass) and `test_name` (pass-to-pass)."""
+    return Task(
+        schema_version=1,
+        id="shop-total",
+        repository="embedded:shop",
+        language="python",
+        base="0" * 40,
+        fix="1" * 40,
+        statement="The total of a list leaves out its first element, whatever that is.",
+        production_files=("shop/core.py",),
+        hidden_test_files=("tests/test_core.py",),
+        fail_to_pass=("tests/test_core.py::test_total",),
+        pass_to_pass=("tests/test_core.py::test_name",),
+        public_tests=("tests/test_core.py",),
+        environment=facts,
+        limits=TaskLimits(public_seconds=30, evaluation_seconds=30, memory_bytes=2**30, processes=64),
+        digests=TaskDigests(gold_patch="0" * 64, hidden_tests="0" * 64),
+    )

@@ -58,7 +58,8 @@ def test_t02_a_file_that_cannot_be_collected_is_no_pass_and_is_named(run):
         {
             "app/__init__.py": "",
             "app/core.py": "def total(xs):\n    return sum(xs\n",
-            "tests/test_core.py": "from app.core import total\ndef test_total():\n    assert total([1]) == 1\n",
+            "tests/test_core.py": "from app.core import total\n"
+            "def test_total():\n    assert total([1]) == 1\n",
             "tests/test_other.py": PASSES,
         },
         select=("tests/test_core.py::test_total", "tests/test_other.py::test_ok"),
@@ -72,7 +73,9 @@ def test_t02_a_file_that_cannot_be_collected_is_no_pass_and_is_named(run):
 IDS = """
 import pytest
 
-@pytest.mark.parametrize("v", ["a b", "x/y", "p::q", "[z]", "\\u00e4", "line\\nbreak", "", "t\\tab", " - d", "100%]"])
+TEXTS = ["a b", "x/y", "p::q", "[z]", "\\u00e4", "line\\nbreak", "", "t\\tab", " - d", "100%]"]
+
+@pytest.mark.parametrize("v", TEXTS)
 def test_v(v):
     assert "q" not in v
 

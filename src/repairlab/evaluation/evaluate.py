@@ -11,7 +11,7 @@ from repairlab.contract import controls
 from repairlab.contract.errors import InfrastructureFailure, IntegrityViolation
 from repairlab.contract.outcome import TestOutcome
 from repairlab.contract.task import Task
-from repairlab.evaluation.runs import TestRequest, TestRun, Runner
+from repairlab.evaluation.runs import Runner, TestRequest, TestRun
 from repairlab.evaluation.sandbox.model import Sandbox, Tree
 from repairlab.evaluation.verdict import Reason, Verdict, judge
 

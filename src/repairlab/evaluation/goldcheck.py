@@ -10,7 +10,7 @@ from pathlib import Path
 from repairlab.contract.outcome import TestOutcome
 from repairlab.contract.task import Task
 from repairlab.evaluation.evaluate import Changes, hidden_request
-from repairlab.evaluation.runs import RunEnd, TestRun, Runner
+from repairlab.evaluation.runs import RunEnd, Runner, TestRun
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.verdict import judge
 

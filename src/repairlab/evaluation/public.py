@@ -11,7 +11,7 @@ from pathlib import Path
 from repairlab.contract import controls
 from repairlab.contract.outcome import TestOutcome
 from repairlab.contract.task import Task
-from repairlab.evaluation.runs import RunEnd, TestRequest, TestRun, Runner
+from repairlab.evaluation.runs import RunEnd, Runner, TestRequest, TestRun
 from repairlab.evaluation.sandbox.model import Sandbox, Tree
 
 _ORDER = (
@@ -93,6 +93,8 @@ def normalise(text: str, places: Mapping[str, str]) -> str:
     for name, place in sorted(places.items(), key=lambda item: (-len(item[1]), item[0])):
         if place and name in named:
             text = text.replace(f"{place}/", named[name])
+        elif place and name == "tmp":
+            text = re.sub(rf"{re.escape(place)}/[\w./+-]*", "<tmp>", text)
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
     return text

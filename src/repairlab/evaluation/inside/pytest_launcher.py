@@ -110,6 +110,8 @@ def _channel(descriptor: int, first_key: bytes) -> Send:
 
 def _import_runner() -> ModuleType:
     pytest = importlib.import_module("pytest")
+    if sys.prefix == sys.base_prefix:
+        raise SystemExit("the interpreter is not that of a virtual environment")
     if Path(sys.prefix).resolve() not in Path(str(pytest.__file__)).resolve().parents:
         raise SystemExit(f"pytest came from outside of the environment: {pytest.__file__}")
     for name in getattr(importlib.import_module("_pytest.config"), "default_plugins", ()):
@@ -189,10 +191,19 @@ def _leftovers() -> int | None:
     try:
         if (table / "1" / "comm").read_text(encoding="ascii").strip() != "bwrap":
             return None
-        others = {int(entry.name) for entry in table.iterdir() if entry.name.isdecimal()}
+        others = [entry for entry in table.iterdir() if entry.name.isdecimal()]
     except OSError:
         return None
-    return len(others - {1, os.getpid()})
+    return sum(entry.name not in {"1", str(os.getpid())} and _alive(entry) for entry in others)
+
+
+def _alive(process: Path) -> bool:
+    """Whether a process has neither ended nor waits for its parent to take note of its end."""
+    try:
+        state = (process / "stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in {b"Z", b"X"}
 
 
 if __name__ == "__main__":

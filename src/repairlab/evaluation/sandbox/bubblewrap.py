@@ -12,8 +12,10 @@ The chain of programs before `bwrap` is one process that replaces itself, `bwrap
 with its parent, and everything inside dies with the first process of its namespace. So nothing outlives the
 harness, even when that is killed with SIGKILL; the handshake (`sandbox.model`) covers the time before.
 
-When the harness runs as root, tested code keeps root's identity in the kernel, without any capability. The
-kernel then enforces no limit on processes; the look at all of them (`sandbox.watch`) does.
+When the harness runs as root, tested code keeps root's identity in the kernel, though without any capability.
+That identity owns device nodes and most of ``/proc``: so those mounts are read-only too (a write *through* a
+node is still a write to the device). And the kernel enforces no limit on root's processes; the look at all of
+them (`sandbox.watch`) does.
 """
 
 from __future__ import annotations
@@ -155,17 +157,19 @@ class Bubblewrap:
 
     def _command(self, job: Job, folder: Path, report_fd: int, how: Materialisation) -> tuple[str, ...]:
         bwrap = (self.tools.bwrap, *bwrap_arguments.options(job, folder, report_fd, self.tools.prlimit))
-        if how == "copy":
-            return bwrap
-        size = job.limits.file_bytes if how == "overlay-memory" else 0
+        size = str(job.limits.file_bytes) if how == "overlay-memory" else "0"
         return (
             *(self.tools.unshare, "--user", "--map-root-user", "--mount", "--"),
-            *("/bin/sh", "-c", _OVERLAY_SCRIPT, "sh", self.tools.mount, str(size), *bwrap),
+            *("/bin/sh", "-c", _SCRIPT, "sh", self.tools.mount, how, size, *bwrap),
         )
 
 
-_OVERLAY_SCRIPT = """set -eu
-mount=$1 size=$2; shift 2
+_SCRIPT = """set -eu
+mount=$1 how=$2 size=$3; shift 3
+for node in nodes/*; do
+  [ ! -e "$node" ] || "$mount" -o bind,ro,nosuid,noexec "/dev/${node#nodes/}" "$node"
+done
+[ "$how" != copy ] || exec "$@"
 [ "$size" = 0 ] || "$mount" -t tmpfs -o "size=$size,mode=0755" tmpfs layer
 mkdir layer/upper layer/work
 layers=lowerdir=changes:template,upperdir=layer/upper,workdir=layer/work
@@ -184,7 +188,8 @@ printf R >"/dev/fd/$1"; cat >/dev/null
 cat new >/dev/null; rm -r folder; mkdir folder
 [ ! -e folder/old ]; printf works >"/dev/fd/$1"
 """
-"""Some shells know descriptors up to 9 only, so the report is reached by its name. A folder that comes back after its removal must be empty: some systems cannot say so in an upper layer."""
+"""A folder that comes back after its removal must be empty: some systems cannot say so in an upper layer.
+The report is reached by a name, because some shells know no descriptor above 9."""
 
 
 def _lay_out(job: Job, folder: Path, how: Materialisation) -> None:

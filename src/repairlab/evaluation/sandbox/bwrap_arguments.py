@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,12 +24,20 @@ _ETC = MappingProxyType(
     }
 )
 _HOST_ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+_NODES = ("null", "zero", "full", "random", "urandom", "tty")
+"""Device nodes that bubblewrap shows. Their owner could change their modes, on the whole machine."""
+_CLOSED = ("/dev", "/proc", "/")
+"""Mounts that are made read-only when everything is in its place."""
 _LINKED_ROOTS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
 
 def write_inputs(job: Job, folder: Path) -> None:
     """Put what is shown read-only beside the tree into the run's folder."""
     jobs.write_runner_files(job, folder / "runner")
+    (folder / "nodes").mkdir()
+    if os.geteuid() == 0:
+        for node in _NODES:
+            (folder / "nodes" / node).touch()
     (folder / "etc").mkdir()
     for name, text in _ETC.items():
         (folder / "etc" / name).write_text(text, encoding="ascii")
@@ -43,7 +52,7 @@ def options(job: Job, folder: Path, report_fd: int, prlimit: str) -> tuple[str, 
         *_writable(job.limits.file_bytes),
         *_job_folders(job),
         *("--bind", "tree", PLACES["repo"], "--chdir", PLACES["repo"]),
-        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *(word for place in _CLOSED for word in ("--remount-ro", place)),
         "--clearenv",
         *(word for name, value in _variables(job) for word in ("--setenv", name, value)),
         "--",
@@ -87,6 +96,9 @@ def _writable(size: int) -> tuple[str, ...]:
     words = ["--proc", "/proc", "--dev", "/dev"]
     for place, mode in ((_TMP, "1777"), (PLACES["home"], "0755"), (_SHARED_MEMORY, "1777")):
         words += ["--size", str(size), "--perms", mode, "--tmpfs", place]
+    if os.geteuid() == 0:
+        for node in _NODES:
+            words += ["--dev-bind", f"nodes/{node}", f"/dev/{node}"]
     return tuple(words)
 
 

@@ -39,7 +39,8 @@ class Limits:
     cpu_seconds: int
     """CPU time of one process."""
     memory_bytes: int
-    """Private memory of one process, and resident memory of all of them together."""
+    """Private memory of one process. All together may hold half as much again: so a single process that asks
+    for too much always meets its own limit first, and fails in the same way every time."""
     processes: int
     file_bytes: int
     """Size of one file, and of each writable place (the tree's new layer, ``/tmp``, ``/dev/shm``)."""

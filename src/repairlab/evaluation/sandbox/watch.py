@@ -20,7 +20,8 @@ def excess(pids: frozenset[int], limits: Limits, overhead: int) -> Stop | None:
     """Which bound `pids` break together; `overhead` of them belong to the sandbox itself."""
     if len(pids) - overhead > limits.processes:
         return Stop.PROCESSES
-    if sum(map(_resident, pids)) > limits.memory_bytes and sum(map(_share, pids)) > limits.memory_bytes:
+    bound = limits.memory_bytes * 3 // 2
+    if sum(map(_resident, pids)) > bound and sum(map(_share, pids)) > bound:
         return Stop.MEMORY
     return None
 
