@@ -530,6 +530,15 @@ def test_p13e_time_stamp_after_the_name_is_no_part_of_it(workspace):
     assert fixed(workspace)
 
 
+def test_p13e_time_stamp_at_the_epoch_does_not_delete_the_file(workspace):
+    # Git takes a new side that is dated at the epoch for a deletion; the lines say that the file is emptied.
+    stamp = "\t1970-01-01 00:00:00.000000000 +0000"
+    lines = minus_lines(workspace, "kit/calc.py")
+    refused(workspace, f"--- a/kit/calc.py\n+++ b/kit/calc.py{stamp}\n@@ -1,20 +0,0 @@\n{lines}", "no-effect")
+    applied(workspace, f"--- a/kit/calc.py\n+++ b/kit/calc.py\n@@ -1,20 +0,0 @@\n{lines}")
+    assert workspace.read("kit/calc.py") == b""
+
+
 def test_git_header_without_its_mode_line_is_explained(workspace):
     diff = f"diff --git a/src/n.py b/src/n.py\n{plain_new('b/src/n.py')}"
     assert "new file mode 100644" in refused(workspace, diff, "header-contradiction").message

@@ -37,6 +37,16 @@ def test_blank_lines_after_a_miscounted_hunk_separate():
     assert hunk.old == [b"a\n", b"c\n"]
 
 
+def test_blank_line_is_no_context_when_only_one_count_fits():
+    (hunk,) = parsed(HEAD + b"@@ -1,1 +1,2 @@\n-a\n-b\n+c\n\n").files[0].hunks
+    assert hunk.old == [b"a\n", b"b\n"]
+
+
+def test_hunk_that_comes_late_but_lies_early_is_not_shifted():
+    text = HEAD + b"@@ -10,2 +10,4 @@\n a\n+b\n+c\n d\n@@ -1,2 +1,2 @@\n-x\n+y\n z\n"
+    assert parsed(text).text == text
+
+
 def test_blank_lines_between_hunks_are_dropped_so_that_git_sees_the_second():
     text = HEAD + b"@@ -1,2 +1,2 @@\n-a\n+b\n c\n\n@@ -5,2 +5,2 @@\n-d\n+e\n f\n"
     patch = parsed(text)

@@ -238,6 +238,14 @@ def test_reconstructed_patch_may_exceed_the_limit_on_one_diff(cases, rules, tmp_
     assert len(workspace.final_patch()) > 1024
 
 
+def test_reconstruction_that_gives_another_state_is_an_integrity_violation(workspace, monkeypatch):
+    assert isinstance(workspace.apply(EDIT), Applied)
+    other = EDIT.replace("grown", "shrunk").encode()
+    monkeypatch.setattr("repairlab.repositories.workspace.diff_states", lambda *_: other)
+    with pytest.raises(IntegrityViolation, match="does not give the workspace's state"):
+        workspace.final_patch()
+
+
 def test_mode_of_an_executable_file_stays(workspace):
     edit = (
         "--- a/src/kit/tool.py\n+++ b/src/kit/tool.py\n@@ -1,2 +1,2 @@\n"
