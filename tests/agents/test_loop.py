@@ -196,7 +196,7 @@ def test_c04_a_call_written_as_text_is_not_executed(
 def test_c05a_a_call_inside_reasoning_is_not_executed(bench: Any, make_call: Call, make_reply: Reply) -> None:
     thinking = ChatReply("", '<tool_call>{"name":"finish"}</tool_call>', (), "stop", None, "m", {})
     result, script = bench.run(thinking, make_reply(make_call("finish")))
-    assert result.tally == {"empty-reply": 1, "finish": 1}
+    assert result.tally == {"finish": 1, "reasoning-only": 1}
     assert "tool_call" not in str(script.seen[1])
 
 
@@ -273,6 +273,23 @@ def test_a_request_that_may_not_fit_is_not_sent(bench: Any, make_reply: Reply) -
     result, script = bench.run(make_reply(content="x", prompt_tokens=990))
     assert result.reason is EndReason.CONTEXT_EXHAUSTED
     assert len(script.seen) == 1
+
+
+def test_an_overflow_that_the_host_reports_ends_the_episode_and_is_counted(bench: Any) -> None:
+    def overflow(_: float) -> ChatReply:
+        raise InfrastructureFailure("n_keep >= n_ctx", kind="host-context-overflow")
+
+    result, _ = bench.run(overflow)
+    assert result.reason is EndReason.CONTEXT_EXHAUSTED
+    assert result.tally == {"host-context-overflow": 1}
+
+
+def test_c09c_a_call_that_the_host_dropped_is_counted_apart(
+    bench: Any, make_call: Call, make_reply: Reply
+) -> None:
+    dropped = ChatReply("", "", (), "tool_calls", None, "m", {})
+    result, _ = bench.run(dropped, make_reply(make_call("finish")))
+    assert result.tally == {"call-dropped-by-host": 1, "finish": 1}
 
 
 def test_a_failure_of_the_host_is_no_outcome(bench: Any) -> None:

@@ -19,6 +19,7 @@ from repairlab.agents.context import ContextBound
 from repairlab.agents.toolbox import Answer, Toolbox
 from repairlab.contract.canonical import Json
 from repairlab.contract.controls import Budgets, Interaction
+from repairlab.contract.errors import InfrastructureFailure
 from repairlab.contract.outcome import EndReason
 from repairlab.contract.tools import Tool
 from repairlab.hosts.chat import ChatOutcome, ChatReply, DeadlineReached, RawToolCall, UnparsableCall
@@ -26,6 +27,7 @@ from repairlab.hosts.chat import ChatOutcome, ChatReply, DeadlineReached, RawToo
 Record = Callable[[dict[str, Json]], None]
 
 FINISH = "finish"
+CONTEXT_OVERFLOW = "host-context-overflow"
 _SENDABLE_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 _UNPARSABLE = "The arguments of that call were not JSON, so nothing was executed. "
 _CUT = "The reply was cut at its length limit, so no call in it was executed. "
@@ -134,7 +136,9 @@ class Episode:
         self._spent = self._spent.with_model_call()
         sent = len(self._messages)
         with self._clock.running("model"):
-            reply = self._model.ask(list(self._messages), self._rules.tool_schemas, left)
+            reply = self._ask(left)
+        if reply is None:
+            return EndReason.CONTEXT_EXHAUSTED
         if isinstance(reply, DeadlineReached):
             self._tally.add("reply-cut-by-clock")
             return EndReason.AGENT_CLOCK_SPENT
@@ -150,6 +154,20 @@ class Episode:
         self._take(reply)
         return None
 
+    def _ask(self, seconds_left: float) -> ChatOutcome | None:
+        """One request; ``None`` when the host says that the conversation is longer than the context.
+
+        The context was verified at the load, and the conversation is what the system under test made it: the
+        same end as when our own bound forbids the request, but counted apart, for it shows the bound too low.
+        """
+        try:
+            return self._model.ask(list(self._messages), self._rules.tool_schemas, seconds_left)
+        except InfrastructureFailure as failure:
+            if failure.kind != CONTEXT_OVERFLOW:
+                raise
+            self._tally.add(CONTEXT_OVERFLOW)
+            return None
+
     def _take(self, reply: ChatReply) -> None:
         if reply.finish_reason == "length":
             self._tally.add("cut-at-limit")
@@ -157,7 +175,7 @@ class Episode:
         elif reply.tool_calls:
             self._execute_all(reply)
         else:
-            self._tally.add("empty-reply" if not reply.content.strip() else "reply-without-call")
+            self._tally.add(_kind_without_call(reply))
             self._remind(reply.content, "")
 
     def _remind(self, content: str, preface: str) -> None:
@@ -228,6 +246,15 @@ class Episode:
     def _new_id(self) -> str:
         self._call_number += 1
         return f"call{self._call_number:05d}"
+
+
+def _kind_without_call(reply: ChatReply) -> str:
+    """Which counter a reply without a call adds to."""
+    if reply.finish_reason == "tool_calls":
+        return "call-dropped-by-host"
+    if reply.content.strip():
+        return "reply-without-call"
+    return "reasoning-only" if reply.reasoning.strip() else "empty-reply"
 
 
 def _in_history(identifier: str, raw: RawToolCall) -> Json:
