@@ -6,7 +6,7 @@ UV_VERSION := 0.13.9
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real check format bench lock clean
+.PHONY: help setup demo test test-real test-containers check format bench schemas lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -27,10 +27,13 @@ demo: $(READY) ## run the embedded study: real agents' plumbing, calibration mod
 	@$(BIN)/repairlab demo
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -m "not real" $(ARGS)
+	@$(BIN)/python -m pytest -m "not real and not containers" $(ARGS)
 
 test-real: $(READY) ## run the checks on real repositories (see README: REPAIRLAB_SOURCES)
 	@$(BIN)/python -m pytest -m real $(ARGS)
+
+test-containers: $(READY) ## run the container backend's tests (needs podman; see docs/containers.md)
+	@$(BIN)/python -m pytest -m containers $(ARGS)
 
 check: $(READY) ## lint, types and import contracts
 	@$(BIN)/ruff format --check .
@@ -44,6 +47,9 @@ format: $(READY) ## format the source
 bench: $(READY) ## measure the overhead of a cell and the start of the command line
 	@$(BIN)/python benchmarks/cell_overhead.py
 	@$(BIN)/python benchmarks/cli_start.py
+
+schemas: $(READY) ## write contracts/schemas/ anew from the models
+	@$(BIN)/python -c 'from pathlib import Path; from repairlab.store.schemas import write_schemas; write_schemas(Path("contracts/schemas"))'
 
 lock: $(READY) ## resolve pyproject.toml anew into requirements/
 	@mkdir -p requirements

@@ -124,9 +124,7 @@ def test_a_server_that_is_no_lm_studio_is_refused(at_a_host: Any) -> None:
 
 def test_a_host_that_keeps_failing_blocks_cells_and_scores_none(at_a_host: Any, tmp_path: Path) -> None:
     scenario = tmp_path / "faults.json"
-    scenario.write_text(
-        json.dumps([{"route": CHAT, "from": 1, "times": 10000, "do": CUT}])
-    )
+    scenario.write_text(json.dumps([{"route": CHAT, "from": 1, "times": 10000, "do": CUT}]))
     with EmulatorProcess(faults=scenario) as emulator:
         done = at_a_host.run("run", "embedded", "--plain", "--host", emulator.url, "--limit", "2", expect=3)
     assert "2 cells are blocked by infrastructure failures" in done.stderr

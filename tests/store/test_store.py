@@ -122,6 +122,34 @@ def test_sound_cells_have_no_faults(layout: Layout, cells: tuple[Cell, ...], sea
     assert list(faults(layout, {cell.name: cell for cell in cells})) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("metrics.json", '"tool_calls": 0', '"tool_calls": -1', "tool_calls"),
+        ("metrics.json", '"label": ""', '"label": "official"', "label"),
+        ("metrics.json", '"resolved_at_1": 0', '"resolved_at_1": 1', "contradict"),
+        ("metrics.json", '"patch_bytes": 0', '"patch_bytes": 0, "score": 1', "score"),
+        ("tests.json", '"passed"', '"fine"', "required"),
+        ("timing.json", '"seconds": 0.1', '"seconds": -0.1', "seconds"),
+        ("transcript.jsonl", '"n":0', '"n":1', "stands where 0 belongs"),
+        ("transcript.jsonl", '"finished"', '"done"', "reason"),
+        ("cell.json", '"freeze": "f', '"freeze": "x', "freeze"),
+    ],
+)
+def test_a_sealed_artifact_of_another_form_is_found(
+    layout: Layout, cells: tuple[Cell, ...], fill: Fill, name: str, old: str, new: str, words: str
+) -> None:
+    with Attempt(layout, cells[0].name) as attempt:
+        fill(attempt, cells[0])
+        path = attempt.folder / name
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new, 1))
+        attempt.seal()
+    (message,) = faults(layout, {cell.name: cell for cell in cells})
+    assert name in message
+    assert words in message
+
+
 def test_an_attempt_without_an_artifact_cannot_be_sealed(
     layout: Layout, cells: tuple[Cell, ...], fill: Fill
 ) -> None:

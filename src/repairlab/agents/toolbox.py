@@ -99,7 +99,20 @@ class Toolbox:
             "normalised": outcome.normalised,
             "repairs": list(outcome.repairs),
         }
-        return Answer(f"Applied. Changed: {', '.join(outcome.paths)}.", {"patch": facts})
+        return Answer(_applied_text(outcome), {"patch": facts})
+
+
+def _applied_text(applied: Applied) -> str:
+    """What changed, and where hunks went whose stated line was not the real one."""
+    lines = [f"Applied. Changed: {', '.join(applied.paths)}."]
+    lines += [
+        f"Hunk {hunk.number} of {hunk.path} went to line {hunk.found}, not {hunk.stated}."
+        for hunk in applied.hunks
+        if hunk.found != hunk.stated
+    ]
+    if applied.white_space_only:
+        lines.append("Only white space differs.")
+    return "\n".join(lines)
 
 
 def _bounded(text: str, characters: int) -> str:

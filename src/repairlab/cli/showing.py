@@ -15,6 +15,7 @@ from repairlab.contract.study import Inputs, Study, load_inputs, open_study
 from repairlab.manifest.freeze import Frozen, read_frozen
 from repairlab.store.layout import Layout
 from repairlab.store.sealed import check_seal, read_sealed, sealed_names
+from repairlab.store.transcript import CallRecord, Deadline, End, Reply, UnparsableCall, read_transcript
 
 HEADER = (
     "task",
@@ -136,16 +137,21 @@ def _show_cell(folder: Path) -> None:
 
 def _steps(transcript: Path) -> Iterator[str]:
     """One text for each reply and each call, read line by line."""
-    with transcript.open(encoding="utf-8") as lines:
-        for line in lines:
-            entry = json.loads(line)
-            if entry["type"] == "reply":
-                yield f"reply: {_reply_text(entry['body'])}"
-            elif entry["type"] == "call":
-                mark = "" if entry["accepted"] else " (not accepted)"
-                yield f"{entry['tool']}{mark}:\n{_indented(entry['text'])}"
-            elif entry["type"] != "request":
-                yield f"{entry['type']}: {entry.get('reason', entry.get('message', ''))}"
+    for record in read_transcript(transcript):
+        match record:
+            case Reply(body=dict() as body):
+                yield f"reply: {_reply_text(body)}"
+            case CallRecord():
+                mark = "" if record.accepted else " (not accepted)"
+                yield f"{record.tool}{mark}:\n{_indented(record.text)}"
+            case Deadline():
+                yield "the agent clock ran out during this reply"
+            case UnparsableCall():
+                yield f"a call that the host could not read: {record.message}"
+            case End():
+                yield f"end: {record.reason.value}"
+            case _:
+                continue
 
 
 def _reply_text(body: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from repairlab.contract.errors import BadInput
 class StrictModel(BaseModel):
     """Base of everything read from files: immutable, no unknown keys, no coercion of types."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -3,8 +3,9 @@
 It covers the source of every room but `analysis` and `cli`, and those files of a study's ``contracts/`` that
 do not enter identities field by field. The four typed files (shared controls, treatments, models, prompts)
 are left out on purpose: each of their values enters through the configuration digests of exactly those cells
-that use it, and counting them here as well would move every identity whenever one value changes. Embedded
-repositories are left out because a cell's repository commit covers them. It needs no git, so it holds for an
+that use it, and counting them here as well would move every identity whenever one value changes. Prose
+(``*.md``) is left out because nothing reads it, embedded repositories because a cell's repository commit
+covers them. It needs no git, so it holds for an
 installed copy too.
 """
 
@@ -29,7 +30,7 @@ def code_files(package: Path, contracts: Path) -> dict[str, str]:
     files = {f"src/{name}": sha256_hex(path.read_bytes()) for name, path in _package_files(package)}
     for path in sorted(contracts.rglob("*")):
         name = path.relative_to(contracts).as_posix()
-        if path.is_file() and name not in _BY_FIELD:
+        if path.is_file() and name not in _BY_FIELD and path.suffix != ".md":
             files[f"contracts/{name}"] = sha256_hex(path.read_bytes())
     return files
 

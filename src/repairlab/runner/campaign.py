@@ -63,6 +63,8 @@ def run_campaign(
     restore: Callable[[], None],
     watch: Watch,
     limit: int | None = None,
+    *,
+    retry_blocked: bool = False,
 ) -> Standing:
     """Run every pending cell in order; sealed ones are checked and left alone.
 
@@ -74,6 +76,7 @@ def run_campaign(
         restore: brings the host back to a known state after a failure; it may raise to stop the campaign.
         watch: told what happens.
         limit: stop after so many cells, sealed or blocked.
+        retry_blocked: give blocked cells as many attempts again; the failed ones stay on record.
 
     Raises:
         IntegrityViolation: a cell sealed earlier is not what was sealed.
@@ -84,8 +87,10 @@ def run_campaign(
         check_seal(layout.sealed(cell.name))
         read_cell(layout.sealed(cell.name))
     watch(CampaignStarted(len(cells), len(before.sealed)))
-    for cell in before.pending[:limit]:
-        _run_until_sealed_or_blocked(layout, cell, attempts_allowed, run_cell, restore, watch)
+    unsealed = {cell.name for cell in (*before.pending, *(before.blocked if retry_blocked else ()))}
+    for cell in [cell for cell in cells if cell.name in unsealed][:limit]:
+        allowed = attempts_allowed + (layout.failures(cell.name) if cell in before.blocked else 0)
+        _run_until_sealed_or_blocked(layout, cell, allowed, run_cell, restore, watch)
     return standing(layout, cells, attempts_allowed)
 
 

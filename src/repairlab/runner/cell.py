@@ -42,6 +42,7 @@ from repairlab.runner.preparing import Ready
 from repairlab.runner.provenance import software
 from repairlab.search.exact import ExactSearch
 from repairlab.store.attempt import Attempt
+from repairlab.store.transcript import read_transcript
 
 _FAILURE_CHARACTERS = 4000
 
@@ -272,7 +273,7 @@ class CellRuntime:
         attempt.write_json("cell.json", record)
         attempt.write("patch.diff", patch)
         attempt.write_json("tests.json", _tests(evaluation))
-        transcript = (attempt.folder / "transcript.jsonl").read_bytes()
+        transcript = read_transcript(attempt.folder / "transcript.jsonl")
         attempt.write_json("metrics.json", metrics(episode, evaluation, patch, transcript, treatment.label))
 
 

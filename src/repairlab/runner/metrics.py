@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from repairlab.agents.loop import EpisodeResult
 from repairlab.contract.canonical import Json
 from repairlab.contract.outcome import EndReason, Status, TestOutcome
 from repairlab.evaluation.evaluate import Evaluation
+from repairlab.store.transcript import CallRecord, Record
 
 
 def metrics(
-    episode: EpisodeResult, evaluation: Evaluation, patch: bytes, transcript: bytes, label: str
+    episode: EpisodeResult, evaluation: Evaluation, patch: bytes, transcript: Iterable[Record], label: str
 ) -> dict[str, Json]:
     """The metrics of one complete cell.
 
@@ -20,10 +20,10 @@ def metrics(
         episode: how the agent's work ended.
         evaluation: the verdict of the hidden tests.
         patch: the reconstructed production patch, maybe empty.
-        transcript: the lines of ``transcript.jsonl``.
+        transcript: the records of ``transcript.jsonl``.
         label: the treatment's label, such as ``controlled adaptation``.
     """
-    calls = [entry for entry in map(json.loads, transcript.splitlines()) if entry["type"] == "call"]
+    calls = [record for record in transcript if isinstance(record, CallRecord)]
     passed = sum(outcome is TestOutcome.PASSED for outcome in evaluation.per_test.values())
     spent = episode.spent
     return {
@@ -44,8 +44,8 @@ def metrics(
         "completion_tokens": episode.tokens.completion,
         "calls_by_kind": dict(episode.tally),
         "patch_bytes": len(patch),
-        "files_shown": _distinct(shown["path"] for call in calls for shown in call.get("shown", ())),
-        "files_read": _distinct(call["read"]["path"] for call in calls if "read" in call),
+        "files_shown": _distinct(shown.path for call in calls for shown in call.shown),
+        "files_read": _distinct(call.read.path for call in calls if call.read),
         "files_edited": _edited(patch),
     }
 

@@ -18,7 +18,7 @@ from repairlab.evaluation.runs import Runner
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.sandbox.scratch import remove_tree
 from repairlab.repositories.mirrors import Mirror
-from repairlab.repositories.templates import Template
+from repairlab.repositories.templates import Template, verify
 from repairlab.repositories.workspace import Workspace
 from repairlab.runner.events import StepDone, Watch
 from repairlab.runner.workplace import Workplace
@@ -78,6 +78,7 @@ class Preparation:
         mirror = self.workplace.mirrors.ensure(task.repository, [task.base, task.fix])
         yield "checkout of the base", None
         template = self.workplace.templates.ensure(mirror, task.base)
+        verify(template)
         material = derive(task, mirror)
         yield "test environment", None
         installed = self.environments.ensure(task.environment)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from repairlab.contract.canonical import sha256_hex
-from repairlab.contract.errors import IntegrityViolation
+from repairlab.contract.errors import IntegrityViolation, RepairlabError
 from repairlab.contract.strict import load_json
 from repairlab.manifest.cell import Cell
 from repairlab.store.artifacts import CellRecord, Metrics, TestResults, Timing
 from repairlab.store.attempt import checksum_list
 from repairlab.store.layout import ARTIFACTS, OUTCOME_SUMS, SUMS, TIMING, Layout
+from repairlab.store.transcript import read_transcript
 
 
 class Seal(NamedTuple):
@@ -97,9 +98,10 @@ def faults(layout: Layout, planned: dict[str, Cell]) -> Iterator[str]:
     for name in sealed_names(layout):
         folder = layout.sealed(name)
         try:
-            check_seal(folder)
-            record = read_cell(folder)
-        except (IntegrityViolation, OSError) as error:
+            record = read_sealed(folder).record
+            for _ in read_transcript(folder / "transcript.jsonl"):
+                pass
+        except (RepairlabError, OSError) as error:
             yield str(error)
             continue
         if name in planned and record.cell != planned[name]:

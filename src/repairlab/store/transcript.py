@@ -1,0 +1,145 @@
+"""The records of ``transcript.jsonl``: every request, reply and tool result of a cell, in order.
+
+No record holds a clock. With the replies taken from here instead of a host, everything else in the cell can
+be computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+
+from repairlab.contract.errors import BadInput
+from repairlab.contract.outcome import EndReason
+from repairlab.contract.strict import StrictModel
+
+
+class Numbered(StrictModel):
+    """What every record has."""
+
+    n: int = Field(ge=0)
+    """Sequence number in the cell, without gaps."""
+
+
+class Request(Numbered):
+    """A request to the model, whole."""
+
+    type: Literal["request"]
+    body: dict[str, JsonValue]
+
+
+class Reply(Numbered):
+    """The model's reply, whole, in the shape of a reply that was not streamed."""
+
+    type: Literal["reply"]
+    body: JsonValue
+
+
+class Deadline(Numbered):
+    """The agent clock ran out during a reply; what had come by then."""
+
+    type: Literal["deadline"]
+    partial: JsonValue
+
+
+class UnparsableCall(Numbered):
+    """The host could not read the call that the model wrote."""
+
+    type: Literal["unparsable-call"]
+    message: str
+    body: JsonValue
+
+
+class Shown(StrictModel):
+    """A file that a search tool showed."""
+
+    path: str
+    start_line: int
+    end_line: int
+    components: dict[str, int]
+    """Which component ranked the file where, from 1."""
+
+
+class Read(StrictModel):
+    """Lines that ``read_file`` showed."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
+class Patch(StrictModel):
+    """What became of a diff: refused with a code, or applied with the text that git took."""
+
+    refused: str | None = None
+    changed: tuple[str, ...] = ()
+    normalised: str | None = None
+    repairs: tuple[str, ...] = ()
+
+
+class PublicRun(StrictModel):
+    """A public test run, test by test."""
+
+    end: str
+    outcomes: dict[str, str]
+
+
+class CallRecord(Numbered):
+    """A call and its answer."""
+
+    type: Literal["call"]
+    id: str
+    """Given by the harness; unique in the cell."""
+    tool: str
+    """The name as the model wrote it."""
+    kind: str
+    """What became of it: the tool's name when it was executed and accepted, else why not."""
+    accepted: bool
+    text: str
+    """The answer as the model saw it."""
+    shown: tuple[Shown, ...] = ()
+    read: Read | None = None
+    patch: Patch | None = None
+    test_run: PublicRun | None = None
+
+
+class End(Numbered):
+    """The end of the episode; always the last record of a complete cell."""
+
+    type: Literal["end"]
+    reason: EndReason
+
+
+Record: TypeAlias = Annotated[
+    Request | Reply | Deadline | UnparsableCall | CallRecord | End, Field(discriminator="type")
+]
+
+
+@cache
+def record_adapter() -> TypeAdapter[Record]:
+    """Validates one record; built once, when the first transcript is read."""
+    return TypeAdapter(Record)
+
+
+def read_transcript(path: Path) -> Iterator[Record]:
+    """Records of a transcript, read line by line: memory does not grow with the file.
+
+    Raises:
+        BadInput: a line that is no record, or a sequence number that does not follow; names the line.
+    """
+    adapter = record_adapter()
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines):
+            try:
+                record = adapter.validate_json(line, strict=True)
+            except ValidationError as error:
+                first = error.errors()[0]
+                field = ".".join(str(part) for part in first["loc"]) or "(line)"
+                raise BadInput(f"{path}:{number + 1}: {field}: {first['msg']}") from error
+            if record.n != number:
+                raise BadInput(f"{path}:{number + 1}: record {record.n} stands where {number} belongs")
+            yield record
