@@ -37,9 +37,7 @@ def main() -> None:
     parser.add_argument("experiments", nargs="*", default=["embedded", "pilot"])
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    print(
-        f"{'experiment':<10} {'cells':>5} {'median s':>9} {'p95 s':>7} {'peer s':>7} {'ratio':>6}   median by part (s)"
-    )
+    print("experiment cells  median s   p95 s  peer s  ratio  median by part (s)")
     for experiment in options.experiments:
         try:
             _measure(experiment, options.rounds)
@@ -75,12 +73,11 @@ def _measure(experiment: str, rounds: int) -> None:
                 sandbox = sum(one.setup_seconds + one.teardown_seconds for one in timing.test_runs)
                 for name, value in {**timing.phases_seconds, "seal": seal, "sandbox": sandbox}.items():
                     parts.setdefault(name, []).append(value)
-            for ready in prepared.values():
-                peer.append(
-                    _worktrees(
-                        plan.workplace.mirrors.ensure(ready.task.repository).path, ready.template.commit
-                    )
-                )
+            mirrors = plan.workplace.mirrors
+            peer += [
+                _worktrees(mirrors.ensure(ready.task.repository).path, ready.template.commit)
+                for ready in prepared.values()
+            ]
             subprocess.run(["chmod", "-R", "u+w", folder], check=True)
     ninety_fifth = statistics.quantiles(overheads, n=20, method="inclusive")[-1]
     median, other = statistics.median(overheads), statistics.median(peer)

@@ -1,4 +1,4 @@
-"""Start of the command line: ``repairlab --help`` and ``repairlab status``, against ``git --version`` and Python.
+"""Start of the command line: ``repairlab --help`` and ``repairlab status``.
 
 The named peers, measured in the same run, are an empty start of the same Python (the floor for any program in
 it) and ``pytest --version`` (a command line of similar size). Processes are timed from start to end, in turn.
