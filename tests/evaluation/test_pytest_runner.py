@@ -100,8 +100,8 @@ def test_t03_identifiers_are_byte_exact_and_select_their_own_test(run):
     assert len(failed) == 3
     again = run({"test_ids.py": IDS}, select=tuple(everything)).outcomes
     assert again == everything
-    for name in ("test_ids.py::test_v[p::q]", "test_ids.py::test_v[100%]]"):
-        assert run({"test_ids.py": IDS}, select=(name,)).outcomes == {name: everything[name]}
+    few = ("test_ids.py::test_v[p::q]", "test_ids.py::test_v[100%]]")
+    assert run({"test_ids.py": IDS}, select=few).outcomes == {name: everything[name] for name in sorted(few)}
 
 
 def test_t03_two_tests_with_one_identifier_are_an_error_and_not_last_wins(run):
@@ -285,7 +285,15 @@ def test_what_a_test_sees_of_time_locale_and_hashing_is_fixed(run):
         "    assert time.tzname == ('UTC', 'UTC') and os.environ['LC_ALL'] == 'C.UTF-8'\n"
         "    known = {'HOME', 'LOGNAME', 'PATH', 'TMPDIR', 'USER', 'LC_ALL', 'TZ', 'PYTHONHASHSEED', 'PWD',\n"
         "        'PYTHONDONTWRITEBYTECODE', 'PYTHONNOUSERSITE', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD',\n"
-        "        'PYTEST_CURRENT_TEST', 'PYTEST_VERSION', '_'}\n"
+        "        'PYTEST_CURRENT_TEST', 'PYTEST_VERSION', 'PYTHONPATH', '_'}\n"
         "    assert set(os.environ) <= known, set(os.environ) - known\n"
     )
     assert run({"test_a.py": probe}).end is RunEnd.ALL_PASSED
+
+
+def test_an_interpreter_that_a_test_starts_finds_the_checkout(run):
+    code = (
+        "import subprocess, sys\ndef test_child(tmp_path):\n"
+        "    subprocess.run([sys.executable, '-c', 'import app'], cwd=tmp_path, check=True)\n"
+    )
+    assert run({"app.py": "", "test_a.py": code}).end is RunEnd.ALL_PASSED

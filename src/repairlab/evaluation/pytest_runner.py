@@ -36,6 +36,8 @@ _STOPS = MappingProxyType(
 )
 _LAUNCHER = "pytest_launcher.py"
 _FILE_BYTES = 2**30
+_CORES = 16
+"""Processor time of one process may be so many times the wall time, which is what ends a run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class PytestRunner:
             argv=("@env/bin/python", f"@runner/{_LAUNCHER}", "@report"),
             limits=Limits(
                 wall_seconds=request.wall_seconds,
-                cpu_seconds=int(request.wall_seconds) + 1,
+                cpu_seconds=int(request.wall_seconds * _CORES) + 1,
                 memory_bytes=request.memory_bytes,
                 processes=request.processes,
                 file_bytes=_FILE_BYTES,

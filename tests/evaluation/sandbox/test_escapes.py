@@ -184,7 +184,7 @@ def test_memory_of_many_processes(hostile):
 
 def test_too_many_processes(hostile):
     """The kernel refuses them to an ordinary user; root's are counted."""
-    limits = Limits(4, 20, 2**28, 40, 2**22, 65536)
+    limits = Limits(2, 20, 2**28, 40, 2**22, 65536)
     result = hostile("for i in $(seq 400); do sleep 15 & echo x >&9; done; wait\n", limits)
     refused = b"Resource temporarily unavailable" in result.stdout_head + result.stdout_tail
     assert result.stopped is Stop.PROCESSES or (refused and len(result.report.split()) <= 40)

@@ -47,16 +47,7 @@ _LAZY = (
     "exceptiongroup",
     "tomli",
 )
-_LAZY_STANDARD = (
-    "doctest",
-    "faulthandler",
-    "pdb",
-    "tempfile",
-    "tomllib",
-    "unittest",
-    "unittest.mock",
-    "xml.etree",
-)
+_LAZY_STANDARD = ("doctest", "faulthandler", "tempfile", "tomllib", "unittest")
 
 
 def main() -> None:
@@ -72,7 +63,9 @@ def main() -> None:
     pytest = _import_runner()
     send("hello", python=platform.python_version(), pytest=pytest.__version__)
     root = Path.cwd()
-    sys.path[:0] = [str(root / folder) for folder in config["pythonpath"]]
+    folders = [str(root / folder) for folder in config["pythonpath"]]
+    sys.path[:0] = folders
+    os.environ["PYTHONPATH"] = os.pathsep.join(folders)  # for interpreters that tests start
     sys.argv[1:] = []
     plugin, phases = _recorder(send, config["select"])
     code = int(pytest.main(_arguments(config, str(root)), plugins=[plugin]))

@@ -9,8 +9,6 @@ from repairlab.contract.errors import InfrastructureFailure
 from repairlab.evaluation.sandbox.model import Finished, Job, Materialisation
 from repairlab.evaluation.sandbox.supervise import Ended
 
-_SIGKILL_STATUS = 128 + 9
-
 
 def arguments(job: Job, places: Mapping[str, str], report_fd: int) -> tuple[str, ...]:
     """`job.argv` with its tokens replaced."""
@@ -62,9 +60,9 @@ def finished(
             f"the sandbox did not start (status {returncode}): {said[:2000] or 'it said nothing'}",
             kind="sandbox-start",
         )
-    exit_code = returncode if returncode >= 0 else 128 - returncode
-    if memory_kills and exit_code == _SIGKILL_STATUS and ended.stopped is None:
+    if memory_kills:  # whoever was killed: it may have been a process of this run, and not its first one
         raise InfrastructureFailure("the machine ran out of memory during a test run", kind="out-of-memory")
+    exit_code = returncode if returncode >= 0 else 128 - returncode
     return Finished(
         exit_code=exit_code,
         stopped=ended.stopped,
