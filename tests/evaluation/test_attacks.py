@@ -43,7 +43,7 @@ def frame(**fields):
     payload = json.dumps(fields).encode()
     return struct.pack(">I", len(payload)) + bytes(32) + payload
 records = b""
-number = 2
+number = 1
 for name in ("test_a.py::test_good", "test_a.py::test_bad"):
     for when in ("setup", "call", "teardown"):
         records += frame(n=number, kind="phase", id=name, when=when, outcome="passed", expected=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from pathlib import Path
 
@@ -158,3 +159,17 @@ def test_nothing_is_left_behind(bubblewrap, unsandboxed, tmp_path):
     for box in (bubblewrap, unsandboxed):
         assert box.run(shell(template, script, {})).report == b"done\n"
         assert list(box.scratch.iterdir()) == []
+
+
+def test_a_template_of_another_user_is_copied_and_can_be_changed(bubblewrap, tmp_path):
+    """An overlay in a user namespace refuses to change files whose owner has no place in it."""
+    template = tmp_path / "foreign"
+    template.mkdir()
+    (template / "file").write_text("old")
+    if os.geteuid() == 0:
+        os.chown(template, 65534, 65534)
+        os.chown(template / "file", 65534, 65534)
+    else:
+        template = Path("/etc/alternatives")
+    result = bubblewrap.run(shell(template, "touch new && echo fine >&9", {}))
+    assert (result.materialisation, result.report) == ("copy", b"fine\n")

@@ -1,0 +1,253 @@
+"""First process of a container: ties it to the harness, lays out the tree, starts the program, tells its end.
+
+This one file is shown to the container and started with the image's own Python, without site packages. It
+needs the standard library alone. It runs as the container's root with just the rights to become another user,
+to signal it and to give it the tree; what it starts runs as an ordinary user without any right, who therefore
+can neither stop, trace nor read it.
+
+Lease: the harness holds the only writing end of one pipe. Over it comes one frame (nonce, length, payload);
+afterwards the pipe stays open and silent for as long as the harness lives. Its end is the end of the
+container: the kernel closes the pipe whatever killed the harness. A deadline stands behind that.
+
+End: when the program has ended, everything else is killed; then one trailer goes out on the report: the nonce,
+which the program never sees, the program's status, how many processes outlived it, how many the kernel killed
+because the container was out of memory. A report without a trailer was cut on its way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import stat
+import struct
+import sys
+import time
+from pathlib import Path
+
+HEAD = struct.Struct(">16sQ")
+TRAILER = struct.Struct(">16sBII")
+REPORT_FD = 3
+"""Where the program finds its report."""
+_CHUNK = 1 << 16
+_REAP_SECONDS = 10.0
+_FIRST_KILLED = 500
+"""Adjustment of what the kernel kills first when memory is short: the program, not this process."""
+
+
+def main() -> None:
+    """Entry point: ``container_init.py (init REPORT LEASE OUTPUT | inside)`` beside ``job.json``."""
+    here = Path(__file__).resolve().parent
+    job = json.loads((here / "job.json").read_bytes())
+    if sys.argv[1] == "inside":
+        lay_out(job["layout"], here)
+        os.chdir(job["layout"]["repo"])
+        os.execve(job["argv"][0], job["argv"], job["variables"])
+    report, lease, output = map(int, sys.argv[2:])
+    os.chown(job["layout"]["repo"], job["user"], job["user"])
+    os.chown(job["variables"]["HOME"], job["user"], job["user"])
+    Init(report, lease, output, job).run()
+
+
+def lay_out(layout: dict[str, object], here: Path) -> None:
+    """Copy the template into the tree's place and carry out the changes there, as the program's user."""
+    repo = Path(str(layout["repo"]))
+    template = Path(str(layout["template"]))
+    for entry in sorted(template.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.copytree(entry, repo / entry.name, symlinks=True)
+        else:
+            shutil.copy2(entry, repo / entry.name, follow_symlinks=False)
+    for folder, _, _ in os.walk(repo):
+        if folder != str(repo):
+            Path(folder).chmod(0o755)
+    plan = json.loads((here / "plan.json").read_bytes())
+    for path in plan["removals"]:
+        (repo / os.fsdecode(bytes.fromhex(path))).unlink()
+    for path in plan["emptied"]:
+        (repo / os.fsdecode(bytes.fromhex(path))).rmdir()
+    for number, (path, mode) in enumerate(plan["writes"]):
+        place = repo / os.fsdecode(bytes.fromhex(path))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_symlink() or place.exists():
+            place.unlink()
+        shutil.copyfile(here / "changes" / str(number), place)
+        place.chmod(mode)
+
+
+class Init:
+    """The life of one container."""
+
+    def __init__(self, report: int, lease: int, output: int, job: dict[str, object]) -> None:
+        self.report, self.lease, self.output, self.job = report, lease, output, job
+        self.received = bytearray()
+        self.nonce: bytes | None = None
+        self.wanted = 0
+        self.payload = bytearray()
+        self.status: int | None = None
+        self.deadline = time.monotonic() + float(str(job["seconds"]))
+
+    def run(self) -> None:
+        """Serve until the program or the lease ends. Does not return."""
+        wake, wake_in = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(wake_in, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
+        program, feed = self._start()
+        os.set_blocking(feed, False)
+        poll = select.poll()
+        poll.register(self.lease, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        feeding = True
+        while self.status is None:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                self._give_up()
+            for descriptor, _ in poll.poll(left * 1000):
+                if descriptor == wake:
+                    os.read(wake, _CHUNK)
+                    self._reap(program)
+                elif descriptor == self.lease:
+                    self._take()
+                elif not self._feed(feed):
+                    feeding = False
+                    poll.unregister(feed)
+                    os.close(feed)
+            if feeding and self.nonce is not None:
+                poll.register(feed, select.POLLOUT if self._something_to_do() else 0)
+        self._finish()
+
+    def _something_to_do(self) -> bool:
+        return bool(self.payload) or self.wanted == 0
+
+    def _start(self) -> tuple[int, int]:
+        """Start the program; its process and the writing end of its standard input."""
+        read, write = os.pipe()
+        program = os.fork()
+        if program == 0:
+            try:
+                self._become_program(read)
+            finally:
+                os._exit(127)
+        os.close(read)
+        return program, write
+
+    def _become_program(self, standard_input: int) -> None:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        Path("/proc/self/oom_score_adj").write_text(str(_FIRST_KILLED))
+        os.setsid()
+        wanted = [standard_input, self.output, self.output, self.report]
+        high = [os.dup(descriptor) for descriptor in wanted]
+        while min(high) <= REPORT_FD:
+            high = [os.dup(descriptor) for descriptor in high]
+        for target, source in enumerate(high):
+            os.dup2(source, target)
+        os.closerange(REPORT_FD + 1, 256)
+        user = str(self.job["user"])
+        words = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--inh-caps=-all"]
+        words += ["--bounding-set=-all", "--no-new-privs", "--", sys.executable, "-I", "-S", __file__, "inside"]
+        os.execve("/usr/bin/setpriv", words, {"PATH": "/usr/bin:/bin", "LC_ALL": "C"})
+
+    def _take(self) -> None:
+        """Read from the lease. Its end before the program's is the death of the harness."""
+        data = os.read(self.lease, _CHUNK)
+        if not data:
+            self._give_up()
+        self.received += data
+        if self.nonce is None:
+            if len(self.received) < HEAD.size:
+                return
+            self.nonce, self.wanted = HEAD.unpack(bytes(self.received[: HEAD.size]))
+            del self.received[: HEAD.size]
+        room = self.received[: self.wanted]
+        self.payload += room
+        self.wanted -= len(room)
+        self.received.clear()
+
+    def _feed(self, feed: int) -> bool:
+        """Hand on what has come; whether more is to follow."""
+        try:
+            if self.payload:
+                del self.payload[: os.write(feed, self.payload[:_CHUNK])]
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:  # the program does not want its payload; its report will be missing
+            return False
+        return bool(self.payload) or self.wanted > 0
+
+    def _reap(self, program: int) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == program:
+                code = os.waitstatus_to_exitcode(status)
+                self.status = code if code >= 0 else 128 - code
+
+    def _finish(self) -> None:
+        leftovers = len(_others())
+        _kill_others()
+        nonce = self.nonce if self.nonce is not None else bytes(16)
+        status = self.status if self.status is not None else 255
+        trailer = TRAILER.pack(nonce, status, leftovers, _memory_kills())
+        os.set_blocking(self.report, True)
+        while trailer:
+            trailer = trailer[os.write(self.report, trailer) :]
+        os._exit(status)
+
+    def _give_up(self) -> None:
+        _kill_others()
+        os._exit(1)
+
+
+def _others() -> list[int]:
+    """Living processes of this container but this one."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and entry.name != str(os.getpid()):
+            try:
+                state = (entry / "stat").read_bytes().rpartition(b")")[2].split()[0]
+            except OSError:  # it ended while it was looked at
+                continue
+            if state not in {b"Z", b"X"}:
+                found.append(int(entry.name))
+    return found
+
+
+def _kill_others() -> None:
+    """Kill all of this process namespace and wait until they are gone."""
+    deadline = time.monotonic() + _REAP_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            if not _others():
+                return
+            time.sleep(0.01)
+
+
+def _memory_kills() -> int:
+    """The kernel's kills in this container's own control group; 0 where that is not shown."""
+    for name in ("memory.events", "memory/memory.oom_control"):
+        try:
+            lines = (Path("/sys/fs/cgroup") / name).read_text().split("\n")
+        except OSError:
+            continue
+        return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+    return 0
+
+
+if __name__ == "__main__":
+    main()
