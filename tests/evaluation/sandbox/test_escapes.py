@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import secrets
 import shutil
 import signal
 import socket
@@ -217,28 +218,36 @@ def test_flooding_the_output(hostile):
     assert result.stdout_tail.endswith(b"end\n")
 
 
-def test_outliving_the_run(hostile):
+@pytest.fixture
+def marker() -> str:
+    """A duration that no other run on this machine sleeps for."""
+    return f"31415.{secrets.randbelow(10**12):012}"
+
+
+def test_outliving_the_run(hostile, marker):
     """A daemon of its own session, twice forked, that holds no pipe."""
-    result = hostile("(setsid sleep 31415.1 </dev/null >/dev/null 2>&1 9>&- & )\nsleep 0.2; echo here >&9\n")
+    result = hostile(
+        f"(setsid sleep {marker} </dev/null >/dev/null 2>&1 9>&- & )\nsleep 0.2; echo here >&9\n"
+    )
     assert result.report == b"here\n"
-    assert not running("31415.1")
+    assert not running(marker)
 
 
-def test_outliving_the_time_limit(hostile):
+def test_outliving_the_time_limit(hostile, marker):
     limits = Limits(1, 20, 2**28, 40, 2**22, 65536)
-    result = hostile("trap '' TERM INT HUP; setsid sleep 31415.2 & sleep 31415.2\n", limits)
+    result = hostile(f"trap '' TERM INT HUP; setsid sleep {marker} & sleep {marker}\n", limits)
     assert result.stopped is Stop.WALL_TIME
-    assert not running("31415.2")
+    assert not running(marker)
 
 
-def test_nothing_outlives_a_killed_harness(home, start):
-    script = "(setsid sleep 31415.3 </dev/null >/dev/null 2>&1 & ); touch /repo/x; sleep 31415.3\n"
+def test_nothing_outlives_a_killed_harness(home, start, marker):
+    script = f"(setsid sleep {marker} </dev/null >/dev/null 2>&1 & ); touch /repo/x; sleep {marker}\n"
     child, reading = start(lambda: Bubblewrap.open(home / "scratch").run(job(home, script)))
-    assert within(10, lambda: running("31415.3"))
+    assert within(10, lambda: running(marker))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     os.close(reading)
-    assert within(5, lambda: not running("31415.3"))
+    assert within(5, lambda: not running(marker))
 
 
 def test_a_program_that_does_not_exist_is_a_failure_to_start(bubblewrap, tmp_path):
@@ -247,13 +256,13 @@ def test_a_program_that_does_not_exist_is_a_failure_to_start(bubblewrap, tmp_pat
     assert caught.value.kind == "sandbox-start"
 
 
-def test_a_program_without_a_handshake_is_ended(bubblewrap, tmp_path):
+def test_a_program_without_a_handshake_is_ended(bubblewrap, tmp_path, marker):
     limits = Limits(20, 20, 2**28, 40, 2**22, 65536, start_seconds=0.5)
     began = time.monotonic()
     with pytest.raises(InfrastructureFailure):
-        bubblewrap.run(Job(Tree(tmp_path), ("/bin/sleep", "31415.4"), limits, b"", {}))
+        bubblewrap.run(Job(Tree(tmp_path), ("/bin/sleep", marker), limits, b"", {}))
     assert time.monotonic() - began < 10
-    assert within(5, lambda: not running("31415.4"))
+    assert within(5, lambda: not running(marker))
 
 
 def running(marker: str) -> bool:
