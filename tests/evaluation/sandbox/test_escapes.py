@@ -227,9 +227,10 @@ def marker() -> str:
 def test_outliving_the_run(hostile, marker):
     """A daemon of its own session, twice forked, that holds no pipe."""
     result = hostile(
-        f"(setsid sleep {marker} </dev/null >/dev/null 2>&1 9>&- & )\nsleep 0.2; echo here >&9\n"
+        f"(setsid sleep {marker} </dev/null >/dev/null 2>&1 9>&- & )\nread -t 0.3 <> <(:)\n"
+        'for c in /proc/[0-9]*/comm; do read n <$c; [ "$n" = sleep ] && echo asleep >&9; done\n'
     )
-    assert result.report == b"here\n"
+    assert result.report == b"asleep\n"
     assert not running(marker)
 
 
