@@ -32,7 +32,7 @@ from repairlab.evaluation.sandbox.scratch import remove_tree
 _PINNED = re.compile(
     r"^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9,._-]+\])?==([A-Za-z0-9.!+_-]+)$"
 )
-_LAYOUT = 1
+_LAYOUT = 2
 """Raise when the way of making an environment changes, so that old ones are not taken for new."""
 
 
@@ -98,12 +98,12 @@ class PythonEnvironments:
         if state.distributions != environment.distributions:
             raise IntegrityViolation(
                 f"environment {environment.key[:12]}: other distributions are installed than were recorded",
-                repair="rebuild it",
+                repair=f"remove {environment.root}; it is made again",
             )
         if state.files_digest != environment.files_digest:
             raise IntegrityViolation(
                 f"environment {environment.key[:12]}: installed files differ from those recorded",
-                repair="rebuild it",
+                repair=f"remove {environment.root}; it is made again",
             )
 
     def rebuild(self, environment: Environment) -> InstalledEnvironment:

@@ -215,7 +215,9 @@ class Mirrors:
         )
         if ended.status != 0:
             raise InfrastructureFailure(
-                f"{repository}: cannot be cloned from {source}: {ended.complaint}", kind="source-unreachable"
+                f"{repository}: cannot be cloned from {source}: {ended.complaint}",
+                kind="source-unreachable",
+                repair="Clone it from the web, or point the setting of sources at clones that you have.",
             )
         git.write_attributes(target)
 
