@@ -8,15 +8,18 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from repairlab.contract.failures import load_failures
 from repairlab.hosts.chat import ChatRequest
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 from repairlab.hosts.facts import ModelFacts
+from repairlab.hosts.failures import FailureRules, Phase
 from repairlab.hosts.transport import Exchange, Patience
 
 STATEMENT = "Sums of empty orders are wrong.\n\nThe total of an order without lines is None where 0 belongs."
@@ -147,19 +150,32 @@ def raw_ask() -> Callable[..., Answered]:
     return ask
 
 
+@pytest.fixture(scope="session")
+def rules() -> FailureRules:
+    """The frozen table, in the phase of a run."""
+    return FailureRules(load_failures(Path(__file__).resolve().parents[2] / "contracts"))
+
+
 @pytest.fixture
 def journal() -> list[Exchange]:
     return []
 
 
 @pytest.fixture
-def connect(journal: list[Exchange]) -> Iterator[Callable[..., LMStudioClient]]:
+def connect(journal: list[Exchange], rules: FailureRules) -> Iterator[Callable[..., LMStudioClient]]:
     """Makes clients that write to `journal`."""
     made: list[LMStudioClient] = []
 
-    def make(url: str, token: str | None = None, silence: float = 5.0) -> LMStudioClient:
+    def make(
+        url: str, token: str | None = None, silence: float = 5.0, phase: Phase = "run"
+    ) -> LMStudioClient:
         patience = Patience(silence=silence, connect=2.0, call=5.0, load=5.0)
-        made.append(LMStudioClient(url, token, time.monotonic, patience=patience, on_exchange=journal.append))
+        told = journal.append
+        made.append(
+            LMStudioClient(
+                url, token, time.monotonic, patience=patience, on_exchange=told, rules=rules.at(phase)
+            )
+        )
         return made[-1]
 
     yield make

@@ -15,6 +15,7 @@ from repairlab.contract.errors import BadInput, InfrastructureFailure, Integrity
 from repairlab.hosts.chat import ChatReply, ChatRequest, DeadlineReached, UnparsableCall
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.hosts.failures import FailureRules
 from repairlab.hosts.transport import Exchange, Patience
 
 CHAT = "POST /v1/chat/completions"
@@ -238,11 +239,12 @@ def test_a_deadline_that_has_passed_sends_nothing(
 
 
 def test_an_error_after_the_deadline_is_still_the_hosts_failure(
-    host: Any, client: LMStudioClient, request_for: Callable[..., ChatRequest]
+    host: Any, rules: FailureRules, request_for: Callable[..., ChatRequest]
 ):
     host.reset(sse({"error": "The model has crashed. (Exit code: 6)"}))
+    host.load()
     readings = iter([0.0, 0.0, *([100.0] * 50)])
-    late = LMStudioClient(host.url, None, lambda: next(readings), patience=Patience(silence=5.0))
+    late = LMStudioClient(host.url, None, lambda: next(readings), patience=Patience(silence=5.0), rules=rules)
     with late, pytest.raises(InfrastructureFailure) as caught:
         late.chat(request_for(), 50.0)
     assert caught.value.kind == "host-model-crashed"

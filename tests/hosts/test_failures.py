@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from repairlab.contract.errors import InfrastructureFailure, RefuseToStart
-from repairlab.hosts.failures import HostError, bare_status, error_in, to_exception, written_by_the_model
+from repairlab.contract.failures import FailureClass
+from repairlab.hosts.failures import FailureRules, HostError, error_in
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,11 @@ def test_q33_one_reader_for_every_form_of_an_error(body: Any, error: HostError |
         ("something else", "host-error"),
     ],
 )
-def test_failures_of_the_host_have_a_stable_kind(message: str, kind: str):
-    failure = to_exception(HostError(message), "POST /x", 500)
+def test_failures_of_the_host_have_a_stable_kind(rules: FailureRules, message: str, kind: str):
+    failure = rules.told(HostError(message), "POST /x", 500)
     assert isinstance(failure, InfrastructureFailure)
     assert failure.kind == kind
+    assert message in failure.message
 
 
 @pytest.mark.parametrize(
@@ -59,17 +61,49 @@ def test_failures_of_the_host_have_a_stable_kind(message: str, kind: str):
         "Unrecognized key(s) in object: 'ttl'",
     ],
 )
-def test_what_no_retry_can_cure_refuses_and_says_what_to_do(message: str):
-    refusal = to_exception(HostError(message, code="unrecognized_keys" if "key" in message else ""), "x", 200)
+@pytest.mark.parametrize("phase", ["start", "run"])
+def test_what_no_retry_can_cure_refuses_and_says_what_to_do(rules: FailureRules, message: str, phase: Any):
+    code = "unrecognized_keys" if "key" in message else ""
+    refusal = rules.at(phase).told(HostError(message, code=code), "x", 200)
     assert isinstance(refusal, RefuseToStart)
     assert refusal.repair
 
 
-def test_q16_a_parse_error_of_the_models_own_text_is_no_failure_of_the_host():
-    assert written_by_the_model(HostError("Failed to parse tool call arguments as JSON: column 74"))
-    assert not written_by_the_model(HostError("Failed to parse grammar"))
+def test_the_phase_decides_the_class_of_one_row(rules: FailureRules):
+    row = rules.match(HostError("No models loaded."))
+    assert rules.at("start").class_of(row) is FailureClass.REFUSE
+    assert rules.class_of(row) is FailureClass.INFRASTRUCTURE
+    assert isinstance(rules.at("start").raised(row, "x"), RefuseToStart)
 
 
-def test_a_bare_404_is_an_unknown_route_and_a_bare_500_is_not():
-    assert isinstance(bare_status("GET /x", 404, "<html>"), RefuseToStart)
-    assert isinstance(bare_status("GET /x", 500, ""), InfrastructureFailure)
+def test_q16_a_parse_error_of_the_models_own_text_is_no_failure_of_the_host(rules: FailureRules):
+    said = "Failed to parse tool call arguments as JSON: jinja, out of memory, crashed"
+    assert rules.match(HostError(said), 500).kind == "arguments-not-json"
+    assert rules.match(HostError("Failed to parse grammar")).kind == "grammar"
+
+
+def test_a_bare_404_is_an_unknown_route_and_a_bare_500_is_not(rules: FailureRules):
+    assert rules.bare(404).id == "unknown-route"
+    assert rules.bare(500).id == "other-error"
+    assert rules.bare(401).id == "authorization"
+
+
+def test_of_a_rejected_authorization_nothing_is_quoted(rules: FailureRules):
+    assert "sk-1" not in rules.told(HostError("sk-1 is no token"), "x", 401).message
+
+
+def test_a_failure_of_the_transport_is_classed_by_the_table(rules: FailureRules):
+    silent = InfrastructureFailure("no byte", kind="host-silent")
+    assert isinstance(rules.at("start").reclassified(silent), RefuseToStart)
+    in_run = rules.reclassified(silent)
+    assert isinstance(in_run, InfrastructureFailure)
+    assert (in_run.kind, in_run.message) == ("host-silent", "no byte")
+    other = InfrastructureFailure("x", kind="sandbox-start")
+    assert rules.at("start").reclassified(other) is other
+
+
+def test_without_a_table_nothing_that_is_told_can_be_scored():
+    bare = FailureRules()
+    failure = bare.told(HostError("Failed to parse tool call arguments as JSON"), "x", 500)
+    assert isinstance(failure, InfrastructureFailure)
+    assert bare.of("call-dropped").retries == 0

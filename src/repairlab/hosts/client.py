@@ -5,26 +5,20 @@ A success is status 200, no ``error`` key, and the expected shape; nothing less.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from repairlab.contract.canonical import Json
-from repairlab.contract.errors import RefuseToStart, RepairlabError
+from repairlab.contract.errors import InfrastructureFailure, RefuseToStart, RepairlabError
 from repairlab.hosts.assemble import assemble
 from repairlab.hosts.chat import ChatOutcome, ChatRequest, DeadlineReached, UnparsableCall
 from repairlab.hosts.completion import read_completion
-from repairlab.hosts.failures import (
-    HostError,
-    bare_status,
-    error_in,
-    parse_json,
-    rejected_authorization,
-    to_exception,
-    written_by_the_model,
-)
+from repairlab.hosts.failures import FailureRules, HostError, error_in, parse_json
 from repairlab.hosts.reader import ReplyReader
 from repairlab.hosts.transport import Answer, Call, Clock, Exchange, Patience, Transport
 from repairlab.hosts.wire import Greeting, InferenceListing, Listing, Loaded, Unloaded, WireModel
@@ -32,6 +26,8 @@ from repairlab.hosts.wire import Greeting, InferenceListing, Listing, Loaded, Un
 ShapeT = TypeVar("ShapeT", bound=WireModel)
 
 CHAT = "/v1/chat/completions"
+_AUTHORIZATION = "invalid_api_key"
+_QUOTED_CHARACTERS = 600
 
 
 class LMStudioClient:
@@ -43,9 +39,11 @@ class LMStudioClient:
         clock: monotonic seconds; the clock of `chat`'s deadline.
         patience: how long to wait for what.
         on_exchange: called with every request and all that came back, also when it failed.
+        rules: the frozen table of failures in its phase.
 
-    Every method raises `RefuseToStart` for what no retry can cure (authorization, unknown route, a reply of
-    another protocol version) and `InfrastructureFailure` for the rest.
+    Every method raises what the table says: `RefuseToStart` for what no retry can cure (authorization,
+    unknown route, a reply of another protocol version), `InfrastructureFailure` for the rest. A request while
+    another is under way is refused as ``requests-overlap``: parallel requests would share one context.
     """
 
     def __init__(
@@ -56,9 +54,12 @@ class LMStudioClient:
         *,
         patience: Patience,
         on_exchange: Callable[[Exchange], None] | None = None,
+        rules: FailureRules | None = None,
     ) -> None:
         self._clock = clock
         self._patience = patience
+        self._rules = rules or FailureRules()
+        self._busy = threading.Lock()
         self._transport = Transport(base_url, token, clock, patience.connect, on_exchange)
 
     def __enter__(self) -> LMStudioClient:
@@ -116,6 +117,10 @@ class LMStudioClient:
         """
         if self._clock() >= deadline:
             return DeadlineReached(None)
+        with self._alone(f"POST {CHAT}"):
+            return self._chat(request, deadline)
+
+    def _chat(self, request: ChatRequest, deadline: float) -> ChatOutcome:
         call = Call("POST", CHAT, request.body(), self._patience.silence)
         reader = ReplyReader(call.where, request.model, self._clock, deadline)
         answer = self._transport.send(call, reader.take)
@@ -139,20 +144,24 @@ class LMStudioClient:
         return DeadlineReached(dict(body)) if late else read_completion(body)
 
     def _failed_chat(self, error: HostError, call: Call, answer: Answer) -> UnparsableCall:
-        if written_by_the_model(error):
+        if "arguments-not-json" in self._rules.match(error).conditions:
             return UnparsableCall(self._transport.scrub(error.message), self._transport.scrub(_text(answer)))
-        raise self._raised(error, call, answer)
+        raise self._told(error, call, answer)
 
     def _ask(self, method: str, path: str, payload: Json, silence: float, shape: type[ShapeT]) -> ShapeT:
         call = Call(method, path, payload, silence)
-        answer = self._transport.send(call)
-        failure = self._failure_of(call, answer)
-        if isinstance(failure, HostError):
-            raise self._raised(failure, call, answer)
-        if failure is not None:
-            raise failure
-        text = _text(answer)
-        parse_json(text, call.where)
+        with self._alone(call.where):
+            answer = self._transport.send(call)
+            failure = self._failure_of(call, answer)
+            if isinstance(failure, HostError):
+                raise self._told(failure, call, answer)
+            if failure is not None:
+                raise failure
+            text = _text(answer)
+            parse_json(text, call.where)
+        return self._shaped(call, text, shape)
+
+    def _shaped(self, call: Call, text: str, shape: type[ShapeT]) -> ShapeT:
         try:
             return shape.model_validate_json(text, strict=True)
         except ValidationError as error:
@@ -160,27 +169,44 @@ class LMStudioClient:
             field = ".".join(str(part) for part in first["loc"])
             raise RefuseToStart(
                 f"{call.where}: the reply has another shape: {field}: {first['msg']}",
-                repair="This client speaks the native REST protocol v1 of LM Studio 0.4.",
+                repair=self._rules.of("host-protocol").repair,
             ) from error
+
+    @contextmanager
+    def _alone(self, where: str) -> Iterator[None]:
+        """One request at a time, and each failure as the table has it."""
+        if not self._busy.acquire(blocking=False):
+            raise self._rules.noticed("requests-overlap", where)
+        try:
+            yield
+        except InfrastructureFailure as failure:
+            classified = self._rules.reclassified(failure)
+            if classified is failure:
+                raise
+            raise classified from failure
+        finally:
+            self._busy.release()
 
     def _failure_of(self, call: Call, answer: Answer) -> HostError | RepairlabError | None:
         """The host's error, or what its status alone says, or ``None`` for a success so far."""
         status = answer.head.status
         if status in (401, 403):
-            return rejected_authorization(call.where, status)
+            return self._rules.told(HostError("", "", _AUTHORIZATION), call.where, status)
         text = _text(answer)
         try:
             error = error_in(parse_json(text, call.where))
         except RepairlabError as not_json:
-            return not_json if status == 200 else bare_status(call.where, status, self._transport.scrub(text))
-        if error is None and status != 200:
-            return bare_status(call.where, status, self._transport.scrub(text))
-        return error
+            return not_json if status == 200 else self._bare(call, status, text)
+        return self._bare(call, status, text) if error is None and status != 200 else error
 
-    def _raised(self, error: HostError, call: Call, answer: Answer) -> RepairlabError:
+    def _bare(self, call: Call, status: int, text: str) -> RepairlabError:
+        said = self._transport.scrub(text)[:_QUOTED_CHARACTERS] or "an empty body"
+        return self._rules.raised(self._rules.bare(status), f"{call.where}: status {status}: {said}")
+
+    def _told(self, error: HostError, call: Call, answer: Answer) -> RepairlabError:
         scrub = self._transport.scrub
         cleaned = HostError(scrub(error.message), scrub(error.type), scrub(error.code))
-        return to_exception(cleaned, call.where, answer.head.status)
+        return self._rules.told(cleaned, call.where, answer.head.status)
 
 
 def _text(answer: Answer) -> str:

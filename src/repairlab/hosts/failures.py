@@ -1,4 +1,4 @@
-"""Errors of a host: one reader for every form they come in, one table for what each means.
+"""Errors of a host: one reader for every form they come in; what each means is read in the frozen table.
 
 An ``error`` key is a failure at every HTTP status and inside a stream; its value may be text or an object.
 """
@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, cast
 
 from repairlab.contract.errors import InfrastructureFailure, RefuseToStart, RepairlabError
+from repairlab.contract.failures import CONDITIONS, Condition, Failure, FailureClass, FailureTable
 from repairlab.hosts.assemble import is_object
+
+Phase: TypeAlias = Literal["start", "run"]
 
 _MESSAGE_CHARACTERS = 600
 
@@ -23,11 +26,6 @@ class HostError:
     message: str
     type: str = ""
     code: str = ""
-
-    def says(self, *markers: str) -> bool:
-        """Whether message, type or code holds one of `markers` (lower case)."""
-        text = f"{self.message}\n{self.type}\n{self.code}".lower()
-        return any(marker in text for marker in markers)
 
 
 def error_in(body: object) -> HostError | None:
@@ -47,82 +45,94 @@ def _word(value: object) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-def written_by_the_model(error: HostError) -> bool:
-    """Whether the host failed on the text that the model wrote for a tool call: no fault of the host."""
-    return error.says("failed to parse tool call", "tool call arguments as json", "parse tool call arguments")
-
-
-_OVERFLOW = (
-    "exceed_context_size_error",
-    "tokens to keep from the initial prompt",
-    "cannot truncate prompt with n_keep",
-    "context size has been exceeded",
-    "exceeds the available context size",
-    "context length of only",
-)
-_REFUSALS: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (
-        ("unexpected endpoint or method",),
-        "the host does not know the route",
-        "Check the base URL (no path after the port) and the server's version (0.4 or newer).",
-    ),
-    (
-        ("parse grammar", "initialize samplers"),
-        "the host cannot turn the tool schemas into a grammar",
-        "Another runtime version of the host may; the schemas use type, properties, required and enum only.",
-    ),
-    (
-        ("jinja", "prompt template", "chat template"),
-        "the model's chat template refuses the conversation",
-        "Choose a model whose template knows tools, or another runtime version of the host.",
-    ),
-    (
-        ("unrecognized_keys", "unrecognized key"),
-        "the host refuses a field of the request",
-        "The server's version is not one that this protocol was written for.",
-    ),
-)
-_KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (_OVERFLOW, "host-context-overflow"),
-    (("model unloaded", "no models loaded", "model_not_found", "not loaded"), "host-model-not-loaded"),
-    (("crashed", "exit code"), "host-model-crashed"),
-    (("insufficient system resources", "out of memory"), "host-resources"),
-)
-
-
-def to_exception(error: HostError, where: str, status: int) -> RepairlabError:
-    """What the caller has to raise for `error`.
+class FailureRules:
+    """The frozen table applied: from what was noticed to what the caller has to raise.
 
     Args:
-        error: what the host says.
-        where: method and route of the request.
-        status: HTTP status of the reply.
-
-    Returns:
-        `RefuseToStart` for what no retry can cure (route, grammar, template, a field refused), else
-        `InfrastructureFailure` whose kind names the failure. ``host-context-overflow`` is a kind of its own:
-        whoever counted the tokens of the request decides whose failure that was.
+        table: the rows; see `repairlab.contract.failures`. Without a table a rejected authorization and an
+            unknown route refuse, whatever else a host tells is an infrastructure failure of kind
+            ``host-error``, every condition is its own kind, and nothing is repeated.
+        phase: ``start`` before the first scored request, ``run`` afterwards.
     """
-    message = error.message[:_MESSAGE_CHARACTERS]
-    for markers, what, repair in _REFUSALS:
-        if error.says(*markers):
-            return RefuseToStart(f"{where}: {what} (status {status}): {message}", repair=repair)
-    kind = next((kind for markers, kind in _KINDS if error.says(*markers)), "host-error")
-    return InfrastructureFailure(f"{where}: status {status}: {message}", kind=kind)
+
+    def __init__(self, table: FailureTable | None = None, phase: Phase = "run") -> None:
+        self._rows = table.failure if table else ()
+        self._phase: Phase = phase
+
+    def at(self, phase: Phase) -> FailureRules:
+        """The same table in another phase."""
+        other = FailureRules(None, phase)
+        other._rows = self._rows
+        return other
+
+    def of(self, condition: Condition) -> Failure:
+        """The row of a condition that the code noticed."""
+        found = next((row for row in self._rows if condition in row.conditions), None)
+        return found or _untabled(condition, FailureClass.INFRASTRUCTURE)
+
+    def match(self, error: HostError, status: int = 200) -> Failure:
+        """The row of what a host says: by its status, else by the first marker found."""
+        text = f"{error.message}\n{error.type}\n{error.code}".lower()
+        by_status = (row for row in self._rows if status in row.statuses)
+        by_marker = (row for row in self._rows if row.marked_in(text))
+        return next(by_status, None) or next(by_marker, None) or self._unmatched(status)
+
+    def bare(self, status: int) -> Failure:
+        """The row of a status that is no success, with a body that names no error."""
+        rows = self._rows
+        found = next((row for row in rows if status in row.statuses or status in row.bare_statuses), None)
+        return found or self._unmatched(status)
+
+    def _unmatched(self, status: int) -> Failure:
+        if not self._rows and status in (401, 403, 404):
+            return _untabled("host-error", FailureClass.REFUSE)
+        return self.of("host-error")
+
+    def class_of(self, row: Failure) -> FailureClass:
+        """The class of `row` in this phase."""
+        return row.at_start if self._phase == "start" else row.in_run
+
+    def raised(self, row: Failure, what: str) -> RepairlabError:
+        """The exception that `row` asks for, where its failure ends what was asked.
+
+        A row of class ``model`` gives an `InfrastructureFailure` of its kind: whoever can score it (the loop
+        of an agent, for a context that overflows) catches that kind; nobody else's result can rest on it.
+        """
+        message = f"{what}: {row.message}" if what else row.message
+        if self.class_of(row) is FailureClass.REFUSE:
+            return RefuseToStart(message, repair=row.repair)
+        return InfrastructureFailure(message, kind=row.kind, repair=row.repair)
+
+    def noticed(self, condition: Condition, what: str) -> RepairlabError:
+        """The exception for `condition`."""
+        return self.raised(self.of(condition), what)
+
+    def told(self, error: HostError, where: str, status: int) -> RepairlabError:
+        """The exception for what a host says. Of a rejected authorization nothing is quoted."""
+        row = self.match(error, status)
+        quoted = "" if status in row.statuses else f": {error.message[:_MESSAGE_CHARACTERS]}"
+        return self.raised(row, f"{where}: status {status}{quoted}")
+
+    def reclassified(self, failure: InfrastructureFailure) -> RepairlabError:
+        """What the table says of a failure whose kind is a condition, such as ``host-silent``."""
+        if failure.kind not in CONDITIONS:
+            return failure
+        row = self.of(cast("Condition", failure.kind))
+        repair = failure.repair or row.repair
+        if self.class_of(row) is FailureClass.REFUSE:
+            return RefuseToStart(failure.message, repair=repair)
+        return InfrastructureFailure(failure.message, kind=failure.kind, repair=repair)
 
 
-def bare_status(where: str, status: int, text: str) -> RepairlabError:
-    """For a status that is no success, with a body that names no error."""
-    if status == 404:
-        return to_exception(HostError("unexpected endpoint or method"), where, status)
-    return to_exception(HostError(text or "an empty body"), where, status)
-
-
-def rejected_authorization(where: str, status: int) -> RefuseToStart:
-    """For 401 and 403. The reply is not quoted: it may echo a part of the token."""
-    return RefuseToStart(
-        f"{where}: the host refuses the authorization (status {status})",
-        repair="Give a token of that host with the permission to list, load and unload models and to chat.",
+def _untabled(condition: Condition, in_run: FailureClass) -> Failure:
+    return Failure(
+        id=condition,
+        conditions=(condition,),
+        at_start=FailureClass.REFUSE,
+        in_run=in_run,
+        kind=condition,
+        message="Noticed by the program; it was given no table of failures that says more.",
+        repair="Check the host's address, its version and the token.",
     )
 
 
