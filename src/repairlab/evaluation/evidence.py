@@ -6,18 +6,13 @@ The rules of the sending side are in `repairlab.evaluation.inside.pytest_launche
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import struct
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from repairlab.contract.strict import StrictModel
-
-KEY_BYTES = 32
-_HEAD = struct.Struct(">I32s")
+from repairlab.evaluation.frames import read_frames
 
 
 class Hello(StrictModel):
@@ -116,17 +111,9 @@ class Evidence:
 
 def read_evidence(data: bytes, key: bytes) -> Evidence:
     """Verify the records in `data`, which were sent under the first key `key`."""
+    frames = read_frames(data, key)
     records: list[Hello | Collected | Unreadable | Phase | Final] = []
-    position = 0
-    while position < len(data):
-        if len(data) - position < _HEAD.size:
-            return Evidence(tuple(records), "the report ends inside a record")
-        length, code = _HEAD.unpack_from(data, position)
-        payload = data[position + _HEAD.size : position + _HEAD.size + length]
-        if len(payload) < length:
-            return Evidence(tuple(records), "the report ends inside a record")
-        if not hmac.compare_digest(code, hmac.new(key, payload, hashlib.sha256).digest()):
-            return Evidence(tuple(records), f"record {len(records)} is not authentic")
+    for payload in frames.payloads:
         try:
             record = _RECORD.validate_json(payload, strict=True)
         except ValidationError:
@@ -134,6 +121,4 @@ def read_evidence(data: bytes, key: bytes) -> Evidence:
         if record.n != len(records) or (records and isinstance(records[-1], Final)):
             return Evidence(tuple(records), f"record {len(records)} is out of order")
         records.append(record)
-        key = hashlib.sha256(b"next" + key).digest()
-        position += _HEAD.size + length
-    return Evidence(tuple(records), "")
+    return Evidence(tuple(records), frames.broken)

@@ -13,7 +13,8 @@ from repairlab.contract import controls
 from repairlab.contract.errors import InfrastructureFailure
 from repairlab.contract.task import Environment
 from repairlab.evaluation import inside
-from repairlab.evaluation.evidence import KEY_BYTES, Evidence, read_evidence
+from repairlab.evaluation.evidence import Evidence, read_evidence
+from repairlab.evaluation.frames import KEY_BYTES
 from repairlab.evaluation.installed import InstalledEnvironment
 from repairlab.evaluation.outcomes import failure_texts, fold
 from repairlab.evaluation.runs import RunEnd, RunFacts, TestRequest, TestRun
