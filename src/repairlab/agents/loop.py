@@ -14,7 +14,7 @@ from typing import Protocol
 
 from repairlab.agents.budget import Spent, budget_end, may_call_tool, may_run_tests
 from repairlab.agents.calls import Call, InvalidCall, parse_call
-from repairlab.agents.clocks import AgentClock
+from repairlab.agents.clocks import Clock
 from repairlab.agents.context import ContextBound
 from repairlab.agents.toolbox import Answer, Toolbox
 from repairlab.contract.canonical import Json
@@ -95,7 +95,7 @@ class Episode:
         rules: Rules,
         model: Model,
         toolbox: Toolbox,
-        clock: AgentClock,
+        clock: Clock,
         bound: ContextBound,
         record: Record,
     ) -> None:

@@ -29,6 +29,7 @@ from repairlab.manifest.freeze import Frozen
 from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.campaign import Standing, run_campaign
 from repairlab.runner.cell import CellRuntime
+from repairlab.runner.episode import refuse_unbuilt
 from repairlab.runner.events import Watch
 from repairlab.runner.preparing import Preparation, Ready
 from repairlab.runner.workplace import Workplace
@@ -119,6 +120,7 @@ def make_plan(options: Options) -> Plan:
     """
     study = open_study(options.study)
     inputs, frozen = checked(study, options.experiment)
+    refuse_unbuilt(inputs)
     settings = settings_for(study, os.environ, options.sources, options.cache, options.host)
     workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
     return Plan(

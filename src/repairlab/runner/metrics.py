@@ -1,4 +1,4 @@
-"""``metrics.json``: what the analysis reads of a cell. Every figure can be recomputed from the transcript."""
+"""``metrics.json`` and ``tests.json``: what the analysis reads of a cell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from repairlab.agents.loop import EpisodeResult
 from repairlab.contract.canonical import Json
 from repairlab.contract.outcome import EndReason, Status, TestOutcome
 from repairlab.evaluation.evaluate import Evaluation
+from repairlab.evaluation.public import normalise
+from repairlab.evaluation.runs import TestRun
 from repairlab.store.transcript import CallRecord, Record
+
+_FAILURE_CHARACTERS = 4000
 
 
 def metrics(
@@ -74,3 +78,24 @@ def _edited(patch: bytes) -> list[Json]:
             half = rest[len(rest) // 2 + 1 :]
             names.append(half.decode("utf-8", "replace").strip('"').removeprefix("b/"))
     return list(dict.fromkeys(names))
+
+
+def test_results(evaluation: Evaluation) -> Json:
+    """``tests.json``: the hidden evaluation test by test."""
+    run = evaluation.run
+    return {
+        "schema_version": 1,
+        "end": run.end.value,
+        "problem": run.problem,
+        "exit_code": run.facts.exit_code,
+        "runs": evaluation.runs,
+        "required": {name: outcome.value for name, outcome in evaluation.per_test.items()},
+        "unreadable": {name: _cleaned(text, run) for name, text in run.unreadable.items()},
+        "failures": {name: _cleaned(text, run) for name, text in run.failures.items()},
+    }
+
+
+def _cleaned(text: str, run: TestRun) -> str:
+    """Text of the runner without what changes from run to run, its end kept: that says most."""
+    readable = text.encode("utf-8", "replace").decode()
+    return normalise(readable, run.facts.places)[-_FAILURE_CHARACTERS:]

@@ -1,0 +1,120 @@
+"""The episode of a cell from its frozen inputs: the same for a run at a host and for a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from repairlab.agents.clocks import Clock
+from repairlab.agents.context import ContextBound
+from repairlab.agents.loop import Episode, EpisodeResult, Model, Record, Rules
+from repairlab.agents.prompts import first_messages, tool_schemas
+from repairlab.agents.searching import LexicalFloor
+from repairlab.agents.toolbox import PublicTests, Toolbox
+from repairlab.contract.canonical import Json
+from repairlab.contract.errors import RefuseToStart
+from repairlab.contract.study import Inputs
+from repairlab.contract.treatments import Treatment
+from repairlab.evaluation.public import run_public_tests
+from repairlab.evaluation.runs import TestRun
+from repairlab.evaluation.sandbox.model import Sandbox
+from repairlab.manifest.cell import Cell
+from repairlab.repositories.workspace import Workspace
+from repairlab.runner.model import Sampling
+from repairlab.runner.preparing import Ready
+from repairlab.search.exact import ExactSearch
+
+TOOLS_WITH_AN_IMPLEMENTATION = frozenset({"search", "read_file", "apply_patch", "run_tests", "finish"})
+
+
+def refuse_unbuilt(inputs: Inputs) -> None:
+    """Refuse an experiment with a treatment that this version cannot run.
+
+    Raises:
+        RefuseToStart: naming treatment and reason.
+    """
+    for name, treatment in inputs.treatments.items():
+        if treatment.kind != "interactive":
+            raise RefuseToStart(f"treatment {name}: staged treatments are not built in this version")
+        unknown = sorted(set(treatment.tools) - TOOLS_WITH_AN_IMPLEMENTATION)
+        if unknown:
+            raise RefuseToStart(f"treatment {name}: the tool {unknown[0]} is not built in this version")
+        if set(treatment.components) - {"exact"}:
+            raise RefuseToStart(f"treatment {name}: only the component exact is built in this version")
+
+
+def new_workspace(inputs: Inputs, ready: Ready, folder: Path) -> Workspace:
+    """A fresh workspace at the task's base."""
+    return Workspace(ready.template, folder, inputs.shared.patch, ready.task.language)
+
+
+def sampling(inputs: Inputs, cell: Cell) -> Sampling:
+    """What every request of the cell says about sampling."""
+    model = inputs.models[cell.model]
+    own = inputs.experiment.temperature
+    return Sampling(
+        temperature=float((model.temperature if own is None else own) or 0.0),
+        top_p=float(model.top_p or 1.0),
+        seed=cell.identity.seed,
+        completion_tokens=inputs.shared.generation.completion_tokens,
+    )
+
+
+def converse(
+    inputs: Inputs,
+    ready: Ready,
+    cell: Cell,
+    workspace: Workspace,
+    model: Model,
+    tests: PublicTests,
+    clock: Clock,
+    record: Record,
+) -> EpisodeResult:
+    """Run the episode of `cell` on `workspace`; every request, reply and result goes to `record`."""
+    treatment, shared = inputs.treatments[cell.treatment], inputs.shared
+    rules = Rules(
+        budgets=shared.budgets,
+        interaction=shared.interaction,
+        tools={name: inputs.wording.tools[name] for name in treatment.tools},
+        tool_schemas=tool_schemas(treatment, inputs.wording),
+        reminder=inputs.wording.prompts.reminder,
+    )
+    toolbox = Toolbox(workspace, shared.view, tests, _searcher(inputs, treatment, ready))
+    bound = ContextBound(shared.generation, cell.identity.context_tokens)
+    episode = Episode(rules, model, toolbox, clock, bound, record)
+    return episode.run(first_messages(ready.task, treatment, inputs.wording, shared.budgets))
+
+
+def _searcher(inputs: Inputs, treatment: Treatment, ready: Ready) -> LexicalFloor | None:
+    if ready.corpus is None or "search" not in treatment.tools:
+        return None
+    return LexicalFloor(ExactSearch(ready.corpus, inputs.shared.search, inputs.shared.view))
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxedPublicTests:
+    """The tool ``run_tests`` of one cell."""
+
+    inputs: Inputs
+    ready: Ready
+    workspace: Workspace
+    sandbox: Sandbox
+    watch: Callable[[str, TestRun], None]
+    """Told of each run, for the clocks."""
+
+    def run(self) -> tuple[str, Json]:
+        """Run the public allowlist on the workspace as it stands."""
+        shared = self.inputs.shared
+        result = run_public_tests(
+            self.ready.task,
+            self.ready.template.root,
+            self.workspace.changes(),
+            self.ready.runner,
+            self.sandbox,
+            shared.evaluation,
+            shared.view.line_characters,
+        )
+        self.watch("public", result.run)
+        outcomes = {name: outcome.value for name, outcome in sorted(result.run.outcomes.items())}
+        return result.text, {"end": result.run.end.value, "outcomes": outcomes}
