@@ -9,19 +9,19 @@ Lease: the harness holds the only writing end of one pipe. Over it comes one fra
 afterwards the pipe stays open and silent for as long as the harness lives. Its end is the end of the
 container: the kernel closes the pipe whatever killed the harness. A deadline stands behind that.
 
-End: when the program has ended, everything else is killed; then one trailer goes out on the report: the nonce,
-which the program never sees, the program's status, how many processes outlived it, how many the kernel killed
-because the container was out of memory. A report without a trailer was cut on its way.
+End: when the program has ended, everything else is killed; then one trailer goes out on the report: the
+nonce, which the program never sees, the program's status, how many processes outlived it, how many the kernel
+killed because the container was out of memory. A report without a trailer was cut on its way.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import shutil
 import signal
-import stat
 import struct
 import sys
 import time
@@ -98,30 +98,25 @@ class Init:
         signal.set_wakeup_fd(wake_in, warn_on_full_buffer=False)
         program, feed = self._start()
         os.set_blocking(feed, False)
-        poll = select.poll()
-        poll.register(self.lease, select.POLLIN)
-        poll.register(wake, select.POLLIN)
-        feeding = True
+        waiting = True
         while self.status is None:
             left = self.deadline - time.monotonic()
             if left <= 0:
                 self._give_up()
-            for descriptor, _ in poll.poll(left * 1000):
-                if descriptor == wake:
-                    os.read(wake, _CHUNK)
-                    self._reap(program)
-                elif descriptor == self.lease:
-                    self._take()
-                elif not self._feed(feed):
-                    feeding = False
-                    poll.unregister(feed)
-                    os.close(feed)
-            if feeding and self.nonce is not None:
-                poll.register(feed, select.POLLOUT if self._something_to_do() else 0)
+            readable, writable, _ = select.select(
+                [self.lease, wake], [feed] if waiting and self.payload else [], [], left
+            )
+            if wake in readable:
+                os.read(wake, _CHUNK)
+                self._reap(program)
+            if self.lease in readable:
+                self._take()
+            if writable:
+                self._feed(feed)
+            if waiting and self.nonce is not None and not self.payload and self.wanted == 0:
+                os.close(feed)
+                waiting = False
         self._finish()
-
-    def _something_to_do(self) -> bool:
-        return bool(self.payload) or self.wanted == 0
 
     def _start(self) -> tuple[int, int]:
         """Start the program; its process and the writing end of its standard input."""
@@ -150,7 +145,16 @@ class Init:
         os.closerange(REPORT_FD + 1, 256)
         user = str(self.job["user"])
         words = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--inh-caps=-all"]
-        words += ["--bounding-set=-all", "--no-new-privs", "--", sys.executable, "-I", "-S", __file__, "inside"]
+        words += [
+            "--bounding-set=-all",
+            "--no-new-privs",
+            "--",
+            sys.executable,
+            "-I",
+            "-S",
+            __file__,
+            "inside",
+        ]
         os.execve("/usr/bin/setpriv", words, {"PATH": "/usr/bin:/bin", "LC_ALL": "C"})
 
     def _take(self) -> None:
@@ -169,16 +173,15 @@ class Init:
         self.wanted -= len(room)
         self.received.clear()
 
-    def _feed(self, feed: int) -> bool:
-        """Hand on what has come; whether more is to follow."""
+    def _feed(self, feed: int) -> None:
+        """Hand on what has come."""
         try:
-            if self.payload:
-                del self.payload[: os.write(feed, self.payload[:_CHUNK])]
+            del self.payload[: os.write(feed, self.payload[:_CHUNK])]
         except BlockingIOError:
-            return True
+            return
         except BrokenPipeError:  # the program does not want its payload; its report will be missing
-            return False
-        return bool(self.payload) or self.wanted > 0
+            self.payload.clear()
+            self.wanted = 0
 
     def _reap(self, program: int) -> None:
         while True:
@@ -226,10 +229,8 @@ def _kill_others() -> None:
     """Kill all of this process namespace and wait until they are gone."""
     deadline = time.monotonic() + _REAP_SECONDS
     while time.monotonic() < deadline:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:

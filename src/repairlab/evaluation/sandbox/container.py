@@ -1,0 +1,343 @@
+"""Tested code in a container of podman or docker.
+
+A container does not end with the client that started it, so its life hangs on a pipe instead: the first
+process inside (`sandbox.container_init`) holds the reading end, this process the only writing one. Whatever
+ends the harness closes the pipe, and the container with it.
+
+The result hangs on two proofs. What tested code did is in the runner's authenticated report. That the report
+is whole, and the program's status, is in a trailer of the first process, under a nonce that tested code never
+sees. A run without a trailer was cut by the machine, not by the code under test: that is an infrastructure
+failure and never a verdict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import os
+import secrets
+import select
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from repairlab.contract.errors import InfrastructureFailure, RefuseToStart
+from repairlab.evaluation.sandbox import container_arguments, jobs, watch
+from repairlab.evaluation.sandbox.bwrap_arguments import PLACES
+from repairlab.evaluation.sandbox.container_arguments import Bounds, Channel, Setting
+from repairlab.evaluation.sandbox.container_engine import Engine
+from repairlab.evaluation.sandbox.container_image import Image
+from repairlab.evaluation.sandbox.container_init import HEAD, TRAILER
+from repairlab.evaluation.sandbox.model import Finished, Job, Limits, Probe, Stop, Tree
+from repairlab.evaluation.sandbox.pipes import Pipes, open_pipes
+from repairlab.evaluation.sandbox.scratch import scratch_folder
+from repairlab.evaluation.sandbox.supervise import Clock, Ended, supervise
+
+_DEATH_SECONDS = 10.0
+_HIGH = 20
+_PAUSE = 0.02
+_OVERHEAD = 1
+"""The container's first process."""
+_ENGINE_STATUSES = frozenset({125, 126, 127})
+"""With these the engines' clients speak of themselves; a program may end with them too."""
+_REPAIR = (
+    "install podman and runc (or crun), or start docker; for an ordinary user also uidmap and a line each in "
+    "/etc/subuid and /etc/subgid"
+)
+_RUNTIMES: tuple[tuple[str, ...], ...] = ((), ("--runtime", "runc"), ("--runtime", "crun"))
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """Runs jobs in containers of `image`; runs' folders are made under `scratch`."""
+
+    scratch: Path
+    engine: Engine
+    image: Image
+    channel: Channel
+    bounds: Bounds
+    clock: Clock = time.monotonic
+
+    @classmethod
+    def open(cls, scratch: Path, engine: Engine, image: Image, channel: Channel | None = None) -> Container:
+        """The sandbox in the strictest form that works here, found by trying.
+
+        Bounds by a control group come before bounds by looking, inherited descriptors before streams (unless
+        `channel` says which), the engine's own choice of runtime before others.
+
+        Raises:
+            RefuseToStart: no form works; says why and what to do.
+        """
+        tries: list[str] = []
+        for candidate in cls._candidates(scratch, engine, image, channel):
+            probe = candidate.probe()
+            if probe.usable:
+                return candidate
+            if probe.why_not not in tries:
+                tries.append(probe.why_not)
+        raise RefuseToStart(f"{engine.kind} does not work here ({'; '.join(tries)})", repair=_REPAIR)
+
+    @classmethod
+    def _candidates(
+        cls, scratch: Path, engine: Engine, image: Image, channel: Channel | None
+    ) -> list[Container]:
+        channels: tuple[Channel, ...] = (
+            ("descriptors", "streams") if engine.kind == "podman" else ("streams",)
+        )
+        bounds: tuple[Bounds, ...] = ("cgroup", "watch")
+        runtimes = _RUNTIMES if engine.kind == "podman" and not engine.options else ((),)
+        return [
+            cls(scratch, dataclasses.replace(engine, options=(*engine.options, *runtime)), image, way, bound)
+            for way in ((channel,) if channel is not None else channels)
+            for bound in bounds
+            for runtime in runtimes
+        ]
+
+    @property
+    def name(self) -> str:
+        """Engine, image, and how all processes together are bounded: each can change what tests do."""
+        watched = "" if self.bounds == "cgroup" else "-watched"
+        return f"{self.engine.kind}{watched}-{self.image.content.removeprefix('sha256:')[:12]}"
+
+    def probe(self) -> Probe:
+        with scratch_folder(self.scratch) as folder:
+            folder.chmod(0o755)
+            (folder / "folder").mkdir()
+            (folder / "folder" / "old").write_bytes(b"old")
+            (folder / "folder" / "old").chmod(0o644)
+            limits = Limits(20, 20, 2**28, 16, 2**22, 2**16, start_seconds=60)
+            tree = Tree(folder, {"new": b"new", "folder/old": None})
+            job = Job(tree, (), limits, b"payload", {})
+            bounds = (container_arguments.memory_bound(job), limits.processes + 1)
+            wanted = map(str, bounds if self.bounds == "cgroup" else ())
+            argv = ("/bin/sh", "-c", _PROBE_SCRIPT, "sh", *wanted)
+            try:
+                result = self.run(dataclasses.replace(job, argv=argv))
+            except InfrastructureFailure as failure:
+                return Probe(usable=False, why_not=failure.message, repair=_REPAIR)
+        if (result.exit_code, result.report) != (0, b"works"):
+            said = result.stdout_head.decode("utf-8", "replace").strip()
+            return Probe(usable=False, why_not=f"the trial run failed: {said}", repair=_REPAIR)
+        return Probe(usable=True)
+
+    def run(self, job: Job) -> Finished:
+        self._check_interpreter(job)
+        began = self.clock()
+        kills = watch.out_of_memory_kills()
+        setting = Setting(self.engine, self.image.reference, self.channel, self.bounds, os.geteuid() == 0)
+        name, nonce = f"repairlab-{secrets.token_hex(8)}", secrets.token_bytes(16)
+        with scratch_folder(self.scratch) as folder, open_pipes() as pipes:
+            try:
+                container_arguments.write_inputs(job, setting, folder)
+            except OSError as error:
+                raise InfrastructureFailure(
+                    f"the tree could not be laid out: {error}", kind="disk"
+                ) from error
+            process = self._start(job, setting, folder, name, pipes)
+            pipes.close_run_side()
+            group = _Container(self.engine, name, process, folder / "pid", pipes, os.dup(pipes.payload))
+            with contextlib.closing(group):
+                frame = HEAD.pack(nonce, len(job.payload)) + job.payload
+                limits = _with_room_for_the_trailer(job.limits)
+                ended = supervise(process, group, pipes, frame, limits, self.clock)
+        ended, status, own_kills = _read_end(ended, process.returncode, nonce)
+        return jobs.finished(
+            ended,
+            status,
+            "copy",
+            PLACES,
+            began,
+            self.clock(),
+            memory_kills=max(watch.out_of_memory_kills() - kills - own_kills, 0),
+        )
+
+    def _start(
+        self, job: Job, setting: Setting, folder: Path, name: str, pipes: Pipes
+    ) -> subprocess.Popen[bytes]:
+        command = container_arguments.command(job, setting, folder, name)
+        if self.engine.kind == "podman":
+            at = len(self.engine.command("run"))
+            command = (*command[:at], "--pidfile", str(folder / "pid"), *command[at:])
+        if self.channel == "streams":
+            return self._client(command, pipes.run_payload, pipes.run_report, pipes.run_output)
+        with contextlib.ExitStack() as stack:
+            ends = (pipes.run_report, pipes.run_payload, pipes.run_output)
+            passed = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _HIGH) for end in ends)
+            for descriptor in passed:
+                stack.callback(os.close, descriptor)
+            command = ("/bin/sh", "-c", _HAND_ON, "sh", *map(str, passed), *command)
+            return self._client(command, subprocess.DEVNULL, pipes.run_output, pipes.run_output, passed)
+
+    def _client(
+        self,
+        command: tuple[str, ...],
+        standard_input: int,
+        output: int,
+        errors: int,
+        passed: tuple[int, ...] = (),
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            cwd="/",
+            env=self.engine.environment(),
+            stdin=standard_input,
+            stdout=output,
+            stderr=errors,
+            pass_fds=passed,
+            start_new_session=True,
+        )
+
+    def _check_interpreter(self, job: Job) -> None:
+        """An environment may rest on the system's own Python only if the image has exactly that one."""
+        if job.environment is None or not any(map(container_arguments.of_the_system, job.read_only)):
+            return
+        wanted = _version_of(job.environment)
+        if not wanted or wanted != self.image.python:
+            raise RefuseToStart(
+                f"the environment rests on the system's Python {wanted or '(unknown)'}, the image has "
+                f"{self.image.python or 'an unknown one'}",
+                repair="let the environment rest on a Python outside of /usr: uv python install",
+            )
+
+
+_HAND_ON = 'exec 3>"/dev/fd/$1" 4<"/dev/fd/$2" 5>"/dev/fd/$3"; shift 3; exec "$@"'
+"""The engine hands on descriptors from 3 without a gap. What is passed to this script has higher numbers, so
+that none is overwritten before it is read."""
+
+_PROBE_SCRIPT = """set -eu
+printf R >&3
+[ "$(cat)" = payload ]
+[ "$(cat new)" = new ]; [ ! -e folder ]; [ "$(id -u)" != 0 ]
+if [ $# = 2 ]; then
+  cd /sys/fs/cgroup
+  memory=$(cat memory.max 2>/dev/null || cat memory/memory.limit_in_bytes)
+  processes=$(cat pids.max 2>/dev/null || cat pids/pids.max)
+  [ "$memory $processes" = "$1 $2" ] || { echo "the control group says $memory and $processes"; exit 1; }
+fi
+printf works >&3
+"""
+"""With two arguments, the control group's bounds have to be in force: some engines drop them in silence."""
+
+
+def _with_room_for_the_trailer(limits: Limits) -> Limits:
+    return dataclasses.replace(limits, report_bytes=limits.report_bytes + TRAILER.size)
+
+
+def _read_end(ended: Ended, returncode: int, nonce: bytes) -> tuple[Ended, int, int]:
+    """The end without its trailer, the program's status, and the kernel's kills inside the container.
+
+    Raises:
+        InfrastructureFailure: the container was lost; kind ``sandbox-lost``.
+    """
+    body, trailer = ended.report[: -TRAILER.size], ended.report[-TRAILER.size :]
+    if len(trailer) == TRAILER.size and trailer.startswith(nonce):
+        _, status, leftovers, kills = TRAILER.unpack(trailer)
+        stopped = ended.stopped
+        if kills:
+            stopped = Stop.MEMORY
+        elif stopped is Stop.WALL_TIME:  # it had ended already when the time was over
+            stopped = None
+        whole = dataclasses.replace(ended, report=body, stopped=stopped, leftovers=leftovers)
+        return whole, status, kills
+    if ended.ready_at is not None and ended.stopped is None and not ended.report_overflow:
+        said = bytes(ended.output.tail or ended.output.head).decode("utf-8", "replace").strip()
+        raise InfrastructureFailure(
+            f"the container was lost (status {returncode}): {said[-2000:]}", kind="sandbox-lost"
+        )
+    return ended, returncode, 0
+
+
+def _version_of(environment: Path) -> str:
+    """Version of the Python under a virtual environment, by its own account."""
+    try:
+        lines = (environment / "pyvenv.cfg").read_text(encoding="utf-8").split("\n")
+    except OSError:
+        return ""
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
+    return facts.get("version_info") or facts.get("version", "")
+
+
+@dataclass(slots=True)
+class _Container:
+    """The processes of one run: what the container's first process started, and that itself."""
+
+    engine: Engine
+    name: str
+    process: subprocess.Popen[bytes]
+    pid_file: Path
+    pipes: Pipes
+    lease: int
+    _pid: int | None = None
+    _first: int | None = None
+    """A descriptor of the first process, where this machine can have one."""
+
+    def ready(self) -> None:
+        self._pid = self._find()
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._first = os.pidfd_open(self._pid)
+
+    def _find(self) -> int | None:
+        """The first process as this machine counts; None where the engine lives in a virtual machine."""
+        if not Path("/proc/self").exists():
+            return None
+        if self.engine.kind == "podman":
+            text = self.pid_file.read_text(encoding="ascii") if self.pid_file.exists() else ""
+        else:
+            answer = self.engine.attempt("inspect", "--format", "{{.State.Pid}}", self.name)
+            text = answer.stdout.decode("ascii", "replace")
+        pid = int(text) if text.strip().isdecimal() else 0
+        return pid or None
+
+    def excess(self, limits: Limits) -> Stop | None:
+        if self._pid is None:
+            return None
+        return watch.excess(watch.descendants(self._pid), limits, _OVERHEAD)
+
+    def kill(self) -> int | None:
+        """End the lease, and see to it that the container has ended. Who outlived whom is in the trailer."""
+        self._end_lease()
+        deadline = time.monotonic() + _DEATH_SECONDS
+        while self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(_PAUSE)
+        status = self.process.poll()
+        regular = status is not None and status >= 0 and status not in _ENGINE_STATUSES
+        if not (regular and self._first is not None and self._first_has_ended()):
+            self._remove()
+        return None
+
+    def _remove(self) -> None:
+        """Let the engine remove the container, and hold it to its word."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        deadline = time.monotonic() + _DEATH_SECONDS
+        while self._listed():
+            if time.monotonic() > deadline:
+                raise InfrastructureFailure("a test run survived its kill", kind="sandbox-survivor")
+            self.engine.attempt("rm", "--force", self.name)
+        if self._first is not None and not self._first_has_ended():
+            raise InfrastructureFailure("a test run survived its kill", kind="sandbox-survivor")
+
+    def _listed(self) -> bool:
+        return bool(self.engine.ask("ps", "--all", "--quiet", "--filter", f"name=^{self.name}$"))
+
+    def _first_has_ended(self) -> bool:
+        """Wait until the first process has ended, and with it all others of its process namespace."""
+        poll = select.poll()
+        poll.register(self._first or 0, select.POLLIN)
+        return bool(poll.poll(_DEATH_SECONDS * 1000))
+
+    def _end_lease(self) -> None:
+        self.pipes.close(self.pipes.payload)
+        if self.lease >= 0:
+            os.close(self.lease)
+            self.lease = -1
+
+    def close(self) -> None:
+        self._end_lease()
+        if self._first is not None:
+            os.close(self._first)
+            self._first = None
