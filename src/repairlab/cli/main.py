@@ -144,6 +144,28 @@ def show(
 
 
 @app.command()
+def audit(
+    experiment: Name,
+    cell: Annotated[str, typer.Argument(help="Name of a sealed cell, or the start of one.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Every sealed cell of the experiment.")] = False,
+    no_tests: Annotated[
+        bool, typer.Option("--no-tests", help="Take test runs and verdict from the record.")
+    ] = False,
+    study: StudyDir = HERE,
+    sources: Sources = "",
+    cache: Cache = "",
+    sandbox: Sandbox = "bubblewrap",
+    plain: Plain = False,
+) -> None:
+    """Replay sealed cells from their recorded replies, without a host; everything must come out equal."""
+    from repairlab.cli.auditing import audit_command
+    from repairlab.cli.running import Options
+
+    options = Options(study, experiment, sources, cache, "", sandbox, plain)
+    audit_command(options, cell, every=every, run_tests=not no_tests)
+
+
+@app.command()
 def doctor(
     experiment: Annotated[
         str, typer.Argument(metavar="[EXPERIMENT]", help="Check what this experiment needs.")

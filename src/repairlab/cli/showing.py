@@ -15,7 +15,15 @@ from repairlab.contract.study import Inputs, Study, load_inputs, open_study
 from repairlab.manifest.freeze import Frozen, read_frozen
 from repairlab.store.layout import Layout
 from repairlab.store.sealed import check_seal, read_sealed, sealed_names
-from repairlab.store.transcript import CallRecord, Deadline, End, Reply, UnparsableCall, read_transcript
+from repairlab.store.transcript import (
+    CallRecord,
+    Deadline,
+    End,
+    Overflow,
+    Reply,
+    UnparsableCall,
+    read_transcript,
+)
 
 HEADER = (
     "task",
@@ -148,6 +156,8 @@ def _steps(transcript: Path) -> Iterator[str]:
                 yield "the agent clock ran out during this reply"
             case UnparsableCall():
                 yield f"a call that the host could not read: {record.message}"
+            case Overflow():
+                yield f"the host reports an overflow: {record.message}"
             case End():
                 yield f"end: {record.reason.value}"
             case _:

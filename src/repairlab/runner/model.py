@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from repairlab.agents.loop import CONTEXT_OVERFLOW
 from repairlab.contract.canonical import Json
+from repairlab.contract.errors import InfrastructureFailure
 from repairlab.hosts.chat import ChatOutcome, ChatReply, ChatRequest, DeadlineReached
 from repairlab.hosts.client import LMStudioClient
 
@@ -18,6 +20,19 @@ class Sampling:
     top_p: float
     seed: int
     completion_tokens: int
+
+
+def chat_request(instance: str, messages: list[Json], tools: list[Json], sampling: Sampling) -> ChatRequest:
+    """The request that an episode's messages and tools make."""
+    return ChatRequest(
+        model=instance,
+        messages=tuple(m for m in messages if isinstance(m, dict)),
+        tools=tuple(t for t in tools if isinstance(t, dict)),
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        seed=sampling.seed,
+        max_tokens=sampling.completion_tokens,
+    )
 
 
 class HostModel:
@@ -39,17 +54,14 @@ class HostModel:
 
     def ask(self, messages: list[Json], tools: list[Json], seconds_left: float) -> ChatOutcome:
         """One request. See `repairlab.hosts.client.LMStudioClient.chat` for what can come back or raise."""
-        request = ChatRequest(
-            model=self._instance,
-            messages=tuple(m for m in messages if isinstance(m, dict)),
-            tools=tuple(t for t in tools if isinstance(t, dict)),
-            temperature=self._sampling.temperature,
-            top_p=self._sampling.top_p,
-            seed=self._sampling.seed,
-            max_tokens=self._sampling.completion_tokens,
-        )
+        request = chat_request(self._instance, messages, tools, self._sampling)
         self._record({"type": "request", "body": request.body()})
-        outcome = self._client.chat(request, self._clock() + seconds_left)
+        try:
+            outcome = self._client.chat(request, self._clock() + seconds_left)
+        except InfrastructureFailure as failure:
+            if failure.kind == CONTEXT_OVERFLOW:
+                self._record({"type": "overflow", "message": failure.message})
+            raise
         self._record(_reply_record(outcome))
         return outcome
 

@@ -43,8 +43,7 @@ class Attempt:
 
     def write_json(self, name: str, value: Json) -> None:
         """Write one artifact as indented JSON with sorted keys."""
-        text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        self.write(name, text.encode() + b"\n")
+        self.write(name, json_text(value))
 
     def write(self, name: str, data: bytes) -> None:
         """Write one artifact."""
@@ -93,6 +92,12 @@ class Attempt:
         if not any(parent.iterdir()):
             parent.rmdir()
         _sync(parent.parent)
+
+
+def json_text(value: Json) -> bytes:
+    """The one spelling of JSON artifacts: sorted keys, one value a line."""
+    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return text.encode() + b"\n"
 
 
 def checksum_list(folder: Path, names: list[str]) -> bytes:

@@ -54,6 +54,13 @@ class UnparsableCall(Numbered):
     body: JsonValue
 
 
+class Overflow(Numbered):
+    """The host says that the conversation is longer than the context."""
+
+    type: Literal["overflow"]
+    message: str
+
+
 class Shown(StrictModel):
     """A file that a search tool showed."""
 
@@ -115,7 +122,7 @@ class End(Numbered):
 
 
 Record: TypeAlias = Annotated[
-    Request | Reply | Deadline | UnparsableCall | CallRecord | End, Field(discriminator="type")
+    Request | Reply | Deadline | UnparsableCall | Overflow | CallRecord | End, Field(discriminator="type")
 ]
 
 
