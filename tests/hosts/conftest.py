@@ -60,9 +60,11 @@ MODELS: dict[str, Any] = {
             "selected_variant": "acme/agent-9b@q4_k_m",
         },
         {"key": "acme/navigator", "engine": "navigator", "max_context_length": 65_536},
+        {"key": "acme/statement", "engine": "statement", "max_context_length": 65_536},
         {
             "key": "text-embedding-acme",
             "type": "embedding",
+            "engine": "hashing",
             "format": "gguf",
             "quantization": "Q8_0",
             "size_bytes": 600_000_000,
@@ -103,13 +105,24 @@ class Host:
     """The running host and short ways to use it."""
 
     url: str
+    channel: str
 
     def ask(self, method: str, path: str, body: Any = None) -> Answered:
         return ask(self.url, method, path, body)
 
-    def reset(self, *faults: dict[str, Any], jit: bool = False) -> None:
-        answered = self.ask("POST", "/emulator/control", {"faults": list(faults), "jit": jit})
+    def reset(self, *faults: dict[str, Any], **settings: Any) -> None:
+        """Begin anew with these faults and settings."""
+        answered = self.ask("POST", "/emulator/control", {"faults": list(faults), **settings})
         assert answered.status == 200, answered.content
+
+    def advance(self, seconds: float) -> None:
+        """Set the host's clock forward."""
+        assert self.ask("POST", "/emulator/control", {"advance_seconds": seconds}).status == 200
+
+    @property
+    def log(self) -> list[Any]:
+        """Each inference request with the models that were loaded when it came."""
+        return self.ask("GET", "/emulator/log").json["log"]
 
     def load(self, key: str = "acme/agent-9b", context: int = 65_536) -> Any:
         return self.ask("POST", "/api/v1/models/load", {"model": key, "context_length": context}).json
@@ -140,7 +153,7 @@ def _process(host_files: dict[str, Any]) -> Iterator[EmulatorProcess]:
 
 @pytest.fixture
 def host(_process: EmulatorProcess) -> Host:
-    host = Host(_process.url)
+    host = Host(_process.url, _process.channel)
     host.reset()
     return host
 

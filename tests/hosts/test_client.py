@@ -271,7 +271,7 @@ def test_a_proxy_in_the_environment_is_not_used(
 
 
 def test_the_list_is_read_with_what_the_host_leaves_out(client: LMStudioClient):
-    llm, _, embedder = client.list_models().models
+    llm, *_, embedder = client.list_models().models
     assert (llm.quantization_name, llm.reasoning_default) == ("Q4_K_M", "on")
     assert llm.selected_variant == "acme/agent-9b@q4_k_m"
     assert (embedder.capabilities, embedder.architecture, embedder.variants) == (None, None, None)

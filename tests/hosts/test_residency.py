@@ -204,7 +204,7 @@ def test_a_host_that_loads_just_in_time_refuses_unless_that_is_allowed(
         residency.ensure(agent, fresh=True)
     assert "just-in-time" in caught.value.repair
     tolerant = Residency(client, time.monotonic, time.sleep, allow_jit=True)
-    assert len(tolerant.ensure(agent, fresh=True).verified.inference_ids) == 3
+    assert len(tolerant.ensure(agent, fresh=True).verified.inference_ids) == 4
 
 
 def test_a_model_that_does_not_fit_beside_itself_is_unloaded_before_the_load(

@@ -50,9 +50,12 @@ def test_it_serves_the_calibration_models_and_ends_with_the_block(raw_ask: Any):
     assert [model["key"] for model in models] == [
         "repairlab/calibration-floor",
         "repairlab/calibration-navigator",
+        "repairlab/calibration-statement",
+        "repairlab/hashing-embedder",
     ]
-    for model in models:
-        assert "no language model" in model["display_name"]
+    assert all("no language model" in model["display_name"] for model in models)
+    assert models[-1]["type"] == "embedding"
+    for model in models[:-1]:
         assert "no language model" in model["description"]
         assert (model["format"], model["quantization"]) == (None, None)
         assert (model["publisher"], model["architecture"]) == ("repairlab", "calibration")

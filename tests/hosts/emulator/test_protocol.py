@@ -20,7 +20,7 @@ def test_the_greeting(host: Any):
 
 def test_golden_shape_of_the_native_list(host: Any):
     host.load()
-    llm, _, embedder = host.ask("GET", "/api/v1/models").json["models"]
+    llm, *_, embedder = host.ask("GET", "/api/v1/models").json["models"]
     config = {
         "context_length": 65536,
         "eval_batch_size": 512,
@@ -143,7 +143,7 @@ def test_just_in_time_loading_is_off_and_loads_with_the_default_context_when_on(
     answered = host.ask("POST", CHAT, body)
     assert (answered.status, answered.json["error"]["code"]) == (404, "model_not_found")
     host.reset(jit=True)
-    assert len(host.ask("GET", "/v1/models").json["data"]) == 3
+    assert len(host.ask("GET", "/v1/models").json["data"]) == 4
     assert host.ask("POST", CHAT, body).status == 200
     instance = host.ask("GET", "/api/v1/models").json["models"][0]["loaded_instances"][0]
     assert instance["config"]["context_length"] == 4096

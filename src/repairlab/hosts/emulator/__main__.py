@@ -10,16 +10,18 @@ import signal
 import stat
 import sys
 import threading
+import time
 from pathlib import Path
 
 from repairlab.contract.errors import BadInput
 from repairlab.hosts.emulator.app import Application
-from repairlab.hosts.emulator.catalog import builtin, load_config
+from repairlab.hosts.emulator.catalog import HASHING, RECORDED, builtin, load_config
 from repairlab.hosts.emulator.engines import build_engines
 from repairlab.hosts.emulator.engines.knowledge import Knowledge, load_knowledge
+from repairlab.hosts.emulator.engines.recorded import load_recordings
 from repairlab.hosts.emulator.faults import Scenario, parse_scenario
 from repairlab.hosts.emulator.fields import read_json
-from repairlab.hosts.emulator.server import EmulatorServer
+from repairlab.hosts.emulator.server import Host
 
 BUILTIN = "builtin"
 _LOOK_SECONDS = 1.0
@@ -29,7 +31,7 @@ def main() -> int:
     """Parse the arguments, print one JSON line when ready, serve. Exit status 2 for a bad input."""
     options = _options()
     try:
-        server = EmulatorServer(options.port, _application(options))
+        host = Host(options.port, _application(options))
     except BadInput as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -40,9 +42,10 @@ def main() -> int:
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
         threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
-    sys.stdout.write(json.dumps({"url": server.url, "pid": os.getpid()}) + "\n")
+    ready = {"url": host.url, "pid": os.getpid(), "channel": host.channel_url}
+    sys.stdout.write(json.dumps(ready) + "\n")
     sys.stdout.flush()
-    server.serve_forever()
+    host.serve_forever()
     return 0
 
 
@@ -52,6 +55,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--models-config", default=BUILTIN, help="a JSON file, or 'builtin'")
     parser.add_argument("--knowledge", type=Path, help="JSON: what the calibration models know of tasks")
     parser.add_argument("--faults", type=Path, help="JSON: a list of faults")
+    parser.add_argument("--recordings", type=Path, help="a transcript that models of that engine repeat")
     parser.add_argument("--control", action="store_true", help="let a test change faults while it runs")
     return parser.parse_args()
 
@@ -60,10 +64,13 @@ def _application(options: argparse.Namespace) -> Application:
     knowledge = load_knowledge(options.knowledge) if options.knowledge else Knowledge({})
     engines = build_engines(knowledge)
     named: str = options.models_config
-    config = builtin() if named == BUILTIN else load_config(Path(named), frozenset(engines))
+    known = frozenset(engines) | {HASHING, RECORDED}
+    config = builtin() if named == BUILTIN else load_config(Path(named), known)
     faults: Path | None = options.faults
     scenario = parse_scenario(read_json(faults), str(faults)) if faults else Scenario()
-    return Application(config, engines, scenario, control=options.control)
+    recordings: Path | None = options.recordings
+    recorded = load_recordings(recordings) if recordings else None
+    return Application(config, engines, scenario, time.monotonic, recorded=recorded, control=options.control)
 
 
 def _leave_with_parent(parent: int) -> None:

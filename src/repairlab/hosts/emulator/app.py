@@ -4,75 +4,48 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from repairlab.contract.canonical import Json
 from repairlab.contract.errors import BadInput
-from repairlab.hosts.emulator import routes
-from repairlab.hosts.emulator.bodies import Whole, compatible_error, native_error, text_error, unknown_route
-from repairlab.hosts.emulator.catalog import HostConfig
-from repairlab.hosts.emulator.chat_request import read_request
-from repairlab.hosts.emulator.engines.protocol import Engine
-from repairlab.hosts.emulator.faults import (
+from repairlab.hosts.emulator import chatting, embedding, listing, routes
+from repairlab.hosts.emulator.actions import (
     CHAT_ROUTE,
+    EMBEDDINGS_ROUTE,
     LOAD_ROUTE,
     UNLOAD_ROUTE,
     Action,
-    ContextDrift,
-    CutStream,
-    ErrorFrame,
-    Pace,
+    Delay,
+    Hang,
     ReplyInstead,
-    Scenario,
-    WrongModel,
-    parse_scenario,
+    StrayLoad,
+    StrayUnload,
 )
-from repairlab.hosts.emulator.generation import complete, event, frames, prompt_tokens, whole_body
+from repairlab.hosts.emulator.bodies import (
+    Whole,
+    compatible_error,
+    native_error,
+    text_error,
+    unauthorized,
+    unknown_route,
+)
+from repairlab.hosts.emulator.catalog import RECORDED, HostConfig, changed
+from repairlab.hosts.emulator.chat_request import read_request
+from repairlab.hosts.emulator.clock import HostClock
+from repairlab.hosts.emulator.engines.protocol import Engine
+from repairlab.hosts.emulator.engines.recorded import Recorded
+from repairlab.hosts.emulator.faults import Request, Scenario, parse_scenario
+from repairlab.hosts.emulator.fields import Fields
+from repairlab.hosts.emulator.replies import Delayed, Literal, Reply, Silence
 from repairlab.hosts.emulator.state import Loaded, Residents
 
 LIST_ROUTE = "GET /api/v1/models"
 INFERENCE_LIST_ROUTE = "GET /v1/models"
 GREETING_ROUTE = "GET /lmstudio-greeting"
 CONTROL_ROUTE = "POST /emulator/control"
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Send nothing for so many seconds."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """A streamed reply: bytes to send and waits between them."""
-
-    steps: tuple[bytes | Wait, ...]
-    cut: bool = False
-    """The connection closes without a proper end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """Bytes of a scenario's own."""
-
-    status: int
-    content_type: str
-    body: bytes
-    cut: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Delayed:
-    """A whole reply after some seconds."""
-
-    seconds: float
-    reply: Whole
-
-
-Reply: TypeAlias = Whole | Stream | Literal | Delayed
+LOG_ROUTE = "GET /emulator/log"
+_POSTS = (LOAD_ROUTE, UNLOAD_ROUTE, CHAT_ROUTE, EMBEDDINGS_ROUTE)
 
 
 class Application:
@@ -80,21 +53,52 @@ class Application:
 
     Args:
         config: models and settings.
-        engines: by name, as the models of `config` name them.
+        engines: what talks, by name, as the models of `config` name it.
         scenario: faults.
-        control: serve a route by which a test exchanges the scenario and empties the table.
+        real_clock: monotonic seconds.
+        recorded: recorded replies, for models of that engine.
+        control: serve the routes by which a test exchanges the scenario, empties the table, and reads which
+            request met which loaded models.
     """
 
     def __init__(
-        self, config: HostConfig, engines: Mapping[str, Engine], scenario: Scenario, *, control: bool
+        self,
+        config: HostConfig,
+        engines: Mapping[str, Engine],
+        scenario: Scenario,
+        real_clock: Callable[[], float],
+        *,
+        recorded: Recorded | None = None,
+        control: bool = False,
     ) -> None:
-        self._config = config
+        self._base = config
         self._engines = engines
-        self._scenario = scenario
+        self._real_clock = real_clock
+        self._recorded = recorded or Recorded({})
         self._control = control
-        self._residents = Residents(config)
-        self._counts: dict[str, int] = {}
         self._lock = threading.Lock()
+        self.stopped = threading.Event()
+        """Set while the server is stopped: whatever hangs is let go."""
+        self._begin(config, scenario)
+
+    def _begin(self, config: HostConfig, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._clock = HostClock(None if config.virtual_clock else self._real_clock)
+        self._residents = Residents(config, self._clock.now)
+        self._counts: dict[str, int] = {}
+        self._total = 0
+        self._log: list[Json] = []
+        self._hung = False
+        self._recorded.rewind()
+
+    @property
+    def _config(self) -> HostConfig:
+        return self._residents.config
+
+    def restart(self) -> None:
+        """What a stop of the server ends: a hang."""
+        with self._lock:
+            self._hung = False
 
     def handle(self, method: str, path: str, authorization: str, content: bytes) -> Reply:
         """Answer one request. `path` comes without its query."""
@@ -102,116 +106,156 @@ class Application:
         with self._lock:
             if self._control and route == CONTROL_ROUTE:
                 return self._reconfigure(content)
-            if route == GREETING_ROUTE:
-                return Whole(200, {"lmstudio": True, "emulator": "repairlab"})
-            if self._config.token is not None and authorization != f"Bearer {self._config.token}":
-                return _unauthorized(authorization)
-            self._counts[route] = self._counts.get(route, 0) + 1
-            action = self._scenario.action(route, self._counts[route])
-            if isinstance(action, ReplyInstead):
-                return Literal(action.status, action.content_type, action.body.encode(), action.cut)
-            return self._route(method, path, content, action)
+            if self._control and route == LOG_ROUTE:
+                return Whole(200, {"log": list(self._log)})
+            if self._hung:
+                return Silence()
+            token = self._config.token
+            if route != GREETING_ROUTE and token is not None and authorization != f"Bearer {token}":
+                return unauthorized(authorization, self._config.auth_form)
+            action = self._action(route)
+            self._residents.expire()
+            if isinstance(action, Hang):
+                self._hung = True
+                return Silence()
+            reply = self._answer(method, path, content, action)
+        return Delayed(action.seconds, reply) if isinstance(action, Delay) else reply
+
+    def view(self, name: str) -> Json:
+        """What the command line shows: ``ps``, ``ls`` or ``memory`` (bytes that are free)."""
+        with self._lock:
+            self._residents.expire()
+            if name == "ps":
+                return listing.ps(self._residents)
+            return listing.ls(self._residents) if name == "ls" else self._residents.free_bytes
+
+    def _action(self, route: str) -> Action | None:
+        self._total += 1
+        self._counts[route] = self._counts.get(route, 0) + 1
+        request = Request(route, self._counts[route], self._total, self._clock.now())
+        return self._scenario.action(request)
+
+    def _answer(self, method: str, path: str, content: bytes, action: Action | None) -> Reply:
+        if isinstance(action, StrayLoad):
+            spec = self._config.model(action.key)
+            if spec is not None:
+                self._residents.load(spec, action.context)
+        if isinstance(action, StrayUnload):
+            self._residents.clear()
+        if isinstance(action, ReplyInstead):
+            return Literal(action.status, action.content_type, action.body.encode(), action.cut)
+        return self._route(method, path, content, action)
 
     def _route(self, method: str, path: str, content: bytes, action: Action | None) -> Reply:
         route = f"{method} {path}"
+        if route == GREETING_ROUTE:
+            return Whole(200, {"lmstudio": True, "emulator": "repairlab"})
         if route == LIST_ROUTE:
             return Whole(200, self._residents.listing())
         if route == INFERENCE_LIST_ROUTE:
             return routes.inference_list(self._residents)
-        if route not in (LOAD_ROUTE, UNLOAD_ROUTE, CHAT_ROUTE):
-            return unknown_route(method, path)
+        if route == f"GET {listing.V0_PREFIX}":
+            return listing.older_list(self._residents)
+        if method == "GET" and path.startswith(f"{listing.V0_PREFIX}/"):
+            return listing.older_model(self._residents, path.removeprefix(f"{listing.V0_PREFIX}/"))
+        if route not in _POSTS:
+            return unknown_route(self._config.unknown_route_status, method, path)
+        return self._post(route, content, action)
+
+    def _post(self, route: str, content: bytes, action: Action | None) -> Reply:
         body = _json_object(content)
         if body is None:
             message = "The request's body is no JSON object"
-            if route == CHAT_ROUTE:
+            if route in (CHAT_ROUTE, EMBEDDINGS_ROUTE):
                 return text_error(400, message)
             return native_error(400, "invalid_request", message, "invalid_json")
         if route == LOAD_ROUTE:
             return self._load(body, action)
         if route == UNLOAD_ROUTE:
             return routes.unload(self._residents, body, action)
+        if route == EMBEDDINGS_ROUTE:
+            return self._embed(body, action)
         return self._chat(body, action)
 
     def _load(self, body: Mapping[str, Any], action: Action | None) -> Reply:
         reply = routes.load(self._residents, body, action)
         spec = self._config.model(str(body.get("model")))
         seconds = spec.load_seconds if spec and reply.status == 200 else 0.0
+        if self._clock.is_virtual:
+            self._clock.advance(seconds)
+            return reply
         return Delayed(seconds, reply) if seconds else reply
 
     def _chat(self, body: Mapping[str, Any], action: Action | None) -> Reply:
         call = read_request(body)
         if isinstance(call, Whole):
             return call
-        instance = self._resolve(call.model)
+        instance = self._resolve(CHAT_ROUTE, call.model, body)
         if isinstance(instance, Whole):
             return instance
+        if instance.spec.engine == RECORDED:
+            return chatting.replay(instance, call, self._recorded)
         engine = self._engines.get(instance.spec.engine or "")
-        if engine is None:
+        if engine is None or instance.spec.type != "llm":
             message = f"Model {instance.spec.key} is not an llm"
             return compatible_error(400, message, "model_not_found", "model")
-        asked = prompt_tokens(body)
-        if asked >= instance.context:
-            return text_error(
-                400,
-                "The number of tokens to keep from the initial prompt is greater than the context length "
-                f"(n_keep: {asked}>= n_ctx: {instance.context})",
-            )
-        completion = complete(call, engine.reply(call.asked), instance.id, instance.context)
-        if isinstance(action, ContextDrift):
-            self._residents.set_context(instance.id, action.context)
-        if isinstance(action, WrongModel):
-            completion = replace(completion, model=action.model)
-        if not call.stream:
-            return Whole(200, whole_body(completion))
-        return _shape(frames(completion, include_usage=call.include_usage), action)
+        return chatting.chat(self._residents, instance, call, engine, action, self._counts[CHAT_ROUTE])
 
-    def _resolve(self, model: str) -> Loaded | Whole:
-        instance = self._residents.find(model)
-        if instance is not None:
+    def _embed(self, body: Mapping[str, Any], action: Action | None) -> Reply:
+        texts = embedding.texts_of(body)
+        if isinstance(texts, Whole):
+            return texts
+        instance = self._resolve(EMBEDDINGS_ROUTE, body["model"], body)
+        if isinstance(instance, Whole):
             return instance
+        number = self._counts[EMBEDDINGS_ROUTE]
+        return embedding.embeddings(self._residents, instance, texts, action, number)
+
+    def _resolve(self, route: str, model: str, body: Mapping[str, Any]) -> Loaded | Whole:
+        """The instance that answers; loaded just in time where the host does that. Each use is logged."""
+        found = self._residents.find(model)
+        instance = found if found and not found.hidden else self._unlisted(model, body)
+        if isinstance(instance, Loaded):
+            self._residents.touch(instance.id)
+        beside: list[Json] = [{"id": one.id, "type": one.spec.type} for one in self._residents.all]
+        self._log.append({"route": route, "model": model, "residents": beside})
+        return instance
+
+    def _unlisted(self, model: str, body: Mapping[str, Any]) -> Loaded | Whole:
         spec = self._config.model(model)
         if spec is not None and self._config.jit:
-            return self._residents.load(spec, min(self._config.default_context, spec.max_context_length))
-        if self._residents.empty:
-            return compatible_error(400, "No models loaded. Load one first.", None, "model")
-        return compatible_error(404, f"Model {model} is not loaded", "model_not_found", "model")
+            ttl = body.get("ttl", self._config.jit_ttl_seconds)
+            loaded = self._residents.load_just_in_time(spec, float(ttl))
+            return loaded or self._error(500, "insufficient system resources", None)
+        shown = self._residents.shown
+        if shown and self._config.answers_any_model:
+            return shown[0]
+        if not shown:
+            return self._error(400, "No models loaded. Load one first.", None)
+        return self._error(404, f"Model {model} is not loaded", "model_not_found")
+
+    def _error(self, status: int, message: str, code: str | None) -> Whole:
+        if self._config.error_form == "text":
+            return text_error(status, message)
+        return compatible_error(status, message, code, "model")
 
     def _reconfigure(self, content: bytes) -> Reply:
+        """Set the clock forward; or, with a scenario, begin anew with it and with settings of its own."""
         body = _json_object(content)
         if body is None:
             return Whole(400, {"error": "no JSON object"})
         try:
-            self._scenario = parse_scenario(body.get("faults", []), "faults")
+            fields = Fields(body, "control")
+            ahead = fields.seconds("advance_seconds", 0.0)
+            if "faults" in body:
+                scenario = parse_scenario(fields.anything("faults"), "faults")
+                self._begin(changed(self._base, fields), scenario)
+            self._clock.advance(ahead)
+            fields.close()
         except BadInput as error:
             return Whole(400, {"error": str(error)})
-        if "jit" in body:
-            self._config = replace(self._config, jit=bool(body["jit"]))
-        self._residents = Residents(self._config)
-        self._counts.clear()
-        done: dict[str, Json] = {"reset": True}
+        done: dict[str, Json] = {"reset": "faults" in body}
         return Whole(200, done)
-
-
-def _shape(parts: tuple[bytes, ...], action: Action | None) -> Stream:
-    if isinstance(action, CutStream):
-        return Stream(parts[: action.after_frames], cut=True)
-    if isinstance(action, ErrorFrame):
-        return Stream((*parts[: action.after_frames], event(action.body)))
-    if isinstance(action, Pace):
-        steps: list[bytes | Wait] = []
-        for number, part in enumerate(parts):
-            silent = action.silent_seconds if number == action.silent_before_frame else 0.0
-            steps += [Wait(action.frame_seconds + silent), part]
-        return Stream(tuple(steps))
-    return Stream((b"".join(parts),))
-
-
-def _unauthorized(authorization: str) -> Whole:
-    offered = authorization.removeprefix("Bearer ")
-    message = (
-        f"An LM Studio API token is required; {offered[:6]}... is none" if offered else "A token is needed"
-    )
-    return Whole(401, {"error": {"message": message, "type": "invalid_request", "code": "invalid_api_key"}})
 
 
 def _json_object(content: bytes) -> dict[str, Any] | None:

@@ -38,6 +38,18 @@ def text_error(status: int, message: str) -> Whole:
     return Whole(status, {"error": message})
 
 
-def unknown_route(method: str, path: str) -> Whole:
-    """An unknown route is answered with success and an error in the body."""
-    return text_error(200, f"Unexpected endpoint or method. ({method} {path})")
+def unknown_route(status: int, method: str, path: str) -> Whole:
+    """An unknown route is answered with success (or 404, as versions differ) and an error in the body."""
+    return text_error(status, f"Unexpected endpoint or method. ({method} {path})")
+
+
+def unauthorized(authorization: str, form: str) -> Whole:
+    """Status 401; the message echoes the beginning of what was offered, as the real host does."""
+    offered = authorization.removeprefix("Bearer ")
+    message = (
+        f"An LM Studio API token is required; {offered[:6]}... is none" if offered else "A token is needed"
+    )
+    code = "invalid_api_key"
+    if form == "text":
+        return Whole(401, {"error": message, "code": code})
+    return Whole(401, {"error": {"message": message, "type": "invalid_request", "code": code}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -11,11 +11,14 @@ from repairlab.hosts.emulator.fields import Fields, read_json
 
 FLOOR = "floor"
 NAVIGATOR = "navigator"
+STATEMENT = "statement"
+RECORDED = "recorded"
+HASHING = "hashing"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """One downloaded model. `engine` names what answers for it; an embedding model has none."""
+    """One downloaded model. `engine` names what answers for it."""
 
     key: str
     type: Literal["llm", "embedding"]
@@ -45,11 +48,27 @@ class HostConfig:
     models: tuple[ModelSpec, ...]
     jit: bool = False
     """Just-in-time loading: off, unlike the real server's default, because the study needs it off."""
+    auto_evict: bool = True
+    """A just-in-time load first unloads what was loaded so before."""
+    jit_ttl_seconds: float = 3600.0
+    """Idle limit of a model loaded just in time, unless the request names another."""
     default_context: int = 4096
     memory_bytes: int | None = None
     """Models together larger than this are refused at load; ``None`` is unlimited."""
     token: str | None = None
     """Bearer token that every request but the greeting must carry."""
+    unknown_route_status: int = 200
+    """Versions differ: 200 or 404, with an error in the body."""
+    error_form: Literal["object", "text"] = "object"
+    """Form of the errors of the compatible routes, where versions differ."""
+    auth_form: Literal["object", "text"] = "object"
+    """Form of the error for a missing or wrong token."""
+    answers_any_model: bool = False
+    """A request for an unknown model is answered by whatever is loaded."""
+    old_server: bool = False
+    """Leave out what older servers do not report: variants, reasoning switch, parallel slots."""
+    virtual_clock: bool = False
+    """Time passes only by loads and by what a test sets forward; nothing sleeps for a load."""
 
     def model(self, key: str) -> ModelSpec | None:
         """The model with exactly this key."""
@@ -57,34 +76,42 @@ class HostConfig:
 
 
 def builtin() -> HostConfig:
-    """The two calibration models."""
+    """The calibration models and the hashing embedder."""
     return HostConfig(
         models=(
-            ModelSpec(
-                key="repairlab/calibration-floor",
-                type="llm",
-                engine=FLOOR,
-                display_name="Calibration model: floor (no language model)",
-                architecture="calibration",
-                description="A program, no language model: looks around and finishes without an edit.",
+            _calibration(FLOOR, "looks around and finishes without an edit"),
+            _calibration(NAVIGATOR, "it was told the true fix and applies it"),
+            _calibration(
+                STATEMENT, "it searches by the statement's words and applies the true fix once that was shown"
             ),
             ModelSpec(
-                key="repairlab/calibration-navigator",
-                type="llm",
-                engine=NAVIGATOR,
-                display_name="Calibration model: navigator (no language model)",
+                key="repairlab/hashing-embedder",
+                type="embedding",
+                engine=HASHING,
+                display_name="Feature-hashing embedder (no language model)",
                 architecture="calibration",
-                description="A program, no language model: it was told the true fix and applies it.",
+                description="A program, no language model: signed hashing of the parts of identifiers.",
+                max_context_length=32_768,
             ),
         )
+    )
+
+
+def _calibration(name: str, does: str) -> ModelSpec:
+    return ModelSpec(
+        key=f"repairlab/calibration-{name}",
+        type="llm",
+        engine=name,
+        display_name=f"Calibration model: {name} (no language model)",
+        architecture="calibration",
+        description=f"A program, no language model: {does}.",
     )
 
 
 def load_config(path: Path, known_engines: frozenset[str]) -> HostConfig:
     """Read a host's configuration.
 
-    The file is ``{"schema_version": 1, "models": [...], "jit": ..., "default_context": ..., "memory_bytes":
-    ..., "token": ...}``; all but the first two keys have the defaults of `HostConfig`.
+    The file is ``{"schema_version": 1, "models": [...]}`` and may hold any setting of `HostConfig` beside.
 
     Raises:
         BadInput: naming file and key.
@@ -99,15 +126,37 @@ def load_config(path: Path, known_engines: frozenset[str]) -> HostConfig:
     keys = [spec.key for spec in models]
     if len(set(keys)) != len(keys):
         raise BadInput(f"{path}: models: two models have the same key")
-    config = HostConfig(
-        models,
-        jit=fields.flag("jit", False),
-        default_context=fields.integer("default_context", 4096, at_least=1),
-        memory_bytes=fields.optional_integer("memory_bytes", at_least=1),
-        token=fields.optional_text("token"),
-    )
+    config = changed(HostConfig(models), fields)
     fields.close()
     return config
+
+
+def changed(config: HostConfig, fields: Fields) -> HostConfig:
+    """`config` with those settings that `fields` holds."""
+    return replace(
+        config,
+        jit=fields.flag("jit", config.jit),
+        auto_evict=fields.flag("auto_evict", config.auto_evict),
+        jit_ttl_seconds=fields.seconds("jit_ttl_seconds", config.jit_ttl_seconds),
+        default_context=fields.integer("default_context", config.default_context, at_least=1),
+        memory_bytes=fields.optional_integer("memory_bytes", at_least=1) or config.memory_bytes,
+        token=fields.optional_text("token") or config.token,
+        unknown_route_status=fields.integer(
+            "unknown_route_status", config.unknown_route_status, at_least=200
+        ),
+        error_form=_form(fields, "error_form", config.error_form),
+        auth_form=_form(fields, "auth_form", config.auth_form),
+        answers_any_model=fields.flag("answers_any_model", config.answers_any_model),
+        old_server=fields.flag("old_server", config.old_server),
+        virtual_clock=fields.flag("virtual_clock", config.virtual_clock),
+    )
+
+
+def _form(fields: Fields, key: str, default: Literal["object", "text"]) -> Literal["object", "text"]:
+    value = fields.text(key, default)
+    if value not in ("object", "text"):
+        raise BadInput(f"{fields.where}: {key}: object or text belongs here")
+    return cast("Literal['object', 'text']", value)
 
 
 def _model(item: object, where: str, known_engines: frozenset[str]) -> ModelSpec:
@@ -116,8 +165,9 @@ def _model(item: object, where: str, known_engines: frozenset[str]) -> ModelSpec
     if kind not in ("llm", "embedding"):
         raise BadInput(f"{where}: type: llm or embedding belongs here")
     engine = fields.optional_text("engine")
-    if kind == "llm" and engine not in known_engines:
-        raise BadInput(f"{where}: engine: one of {', '.join(sorted(known_engines))} belongs here")
+    fitting = (HASHING,) if kind == "embedding" else tuple(sorted(known_engines - {HASHING}))
+    if engine not in fitting and not (kind == "embedding" and engine is None):
+        raise BadInput(f"{where}: engine: one of {', '.join(fitting)} belongs here")
     key = fields.text("key")
     spec = ModelSpec(
         key=key,

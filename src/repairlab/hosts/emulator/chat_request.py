@@ -125,5 +125,12 @@ def _offers(tools: object) -> tuple[ToolOffer, ...] | Whole:
         parameters = function.get("parameters")
         properties = parameters.get("properties") if isinstance(parameters, dict) else None
         names = tuple(properties) if isinstance(properties, dict) else ()
-        offers.append(ToolOffer(function["name"], names))
+        offers.append(ToolOffer(function["name"], names, _choices(properties)))
     return tuple(offers)
+
+
+def _choices(properties: object) -> dict[str, tuple[str, ...]]:
+    if not isinstance(properties, dict):
+        return {}
+    listed = {name: one.get("enum") for name, one in properties.items() if isinstance(one, dict)}
+    return {name: tuple(map(str, values)) for name, values in listed.items() if isinstance(values, list)}

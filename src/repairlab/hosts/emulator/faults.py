@@ -1,118 +1,33 @@
-"""Faults of a host as data: at which request of a route what goes wrong.
+"""Faults of a host as data: at which request of a route, or in which span of time, what goes wrong.
 
 A scenario is a list of ``{"route": "POST /v1/chat/completions", "from": 1, "times": 1, "do": {...}}``, where
-``do`` names a ``kind`` and what that kind needs. Requests of a route are counted from 1; the first entry that
-covers the count acts.
+``do`` names a ``kind`` and what that kind needs (`repairlab.hosts.emulator.actions`). Requests of a route are
+counted from 1; the route ``*`` stands for every route, with the count of all requests. ``after_seconds`` and
+``until_seconds`` bound the host's clock. The first entry that covers a request acts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from repairlab.contract.canonical import Json
 from repairlab.contract.errors import BadInput
+from repairlab.hosts.emulator.actions import ROUTES, Action, read_action
 from repairlab.hosts.emulator.fields import Fields
 
-CHAT_ROUTE = "POST /v1/chat/completions"
-LOAD_ROUTE = "POST /api/v1/models/load"
-UNLOAD_ROUTE = "POST /api/v1/models/unload"
+EVERY_ROUTE = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyInstead:
-    """Another reply in place of the right one: an error in any form at any status, or a literal stream."""
+class Request:
+    """What a fault is held against."""
 
-    status: int
-    content_type: str
-    body: str
-    cut: bool = False
-    """Close the connection before the body is properly ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class CutStream:
-    """The socket closes after so many frames of the stream."""
-
-    after_frames: int
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorFrame:
-    """After so many frames the stream holds an error and ends."""
-
-    after_frames: int
-    body: Json
-
-
-@dataclass(frozen=True, slots=True)
-class WrongModel:
-    """The reply names another model."""
-
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Waits before each frame, and one long silence before a certain frame."""
-
-    frame_seconds: float
-    silent_before_frame: int | None
-    silent_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ContextDrift:
-    """Answering changes the context of the instance."""
-
-    context: int
-
-
-@dataclass(frozen=True, slots=True)
-class ContextClamp:
-    """A load takes another context than was asked for."""
-
-    context: int
-    echo_tells: bool
-    """Whether the reply to the load tells the truth; the list always does."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraInstance:
-    """A load brings a second instance of the model, with a context of its own."""
-
-    context: int
-
-
-@dataclass(frozen=True, slots=True)
-class LingeringUnload:
-    """An unload is acknowledged, and the instance stays in the list for so many looks."""
-
-    looks: int
-
-
-Action: TypeAlias = (
-    ReplyInstead
-    | CutStream
-    | ErrorFrame
-    | WrongModel
-    | Pace
-    | ContextDrift
-    | ContextClamp
-    | ExtraInstance
-    | LingeringUnload
-)
-_ROUTES: Mapping[type[Action], str] = {
-    CutStream: CHAT_ROUTE,
-    ErrorFrame: CHAT_ROUTE,
-    WrongModel: CHAT_ROUTE,
-    Pace: CHAT_ROUTE,
-    ContextDrift: CHAT_ROUTE,
-    ContextClamp: LOAD_ROUTE,
-    ExtraInstance: LOAD_ROUTE,
-    LingeringUnload: UNLOAD_ROUTE,
-}
+    route: str
+    count: int
+    """Requests of this route so far, this one included."""
+    total: int
+    """Requests of all routes so far, this one included."""
+    seconds: float
+    """The host's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +39,18 @@ class Fault:
     times: int | None
     """``None`` means from `first` on."""
     action: Action
+    after_seconds: float = 0.0
+    until_seconds: float | None = None
 
-    def covers(self, route: str, count: int) -> bool:
-        """Whether the `count`-th request of `route` meets this fault."""
-        inside = self.times is None or count < self.first + self.times
-        return route == self.route and count >= self.first and inside
+    def covers(self, request: Request) -> bool:
+        """Whether `request` meets this fault."""
+        if self.route not in (EVERY_ROUTE, request.route):
+            return False
+        count = request.total if self.route == EVERY_ROUTE else request.count
+        in_time = request.seconds >= self.after_seconds and (
+            self.until_seconds is None or request.seconds < self.until_seconds
+        )
+        return in_time and count >= self.first and (self.times is None or count < self.first + self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +59,9 @@ class Scenario:
 
     faults: tuple[Fault, ...] = ()
 
-    def action(self, route: str, count: int) -> Action | None:
-        """What happens at the `count`-th request of `route`."""
-        return next((fault.action for fault in self.faults if fault.covers(route, count)), None)
+    def action(self, request: Request) -> Action | None:
+        """What happens at `request`."""
+        return next((fault.action for fault in self.faults if fault.covers(request)), None)
 
 
 def parse_scenario(data: object, where: str) -> Scenario:
@@ -154,41 +76,10 @@ def _fault(item: object, where: str) -> Fault:
     route = fields.text("route")
     first = fields.integer("from", 1, at_least=1)
     times = fields.optional_integer("times", at_least=1)
-    action = _action(fields.mapping("do"), f"{where}.do")
+    after = fields.seconds("after_seconds", 0.0)
+    until = fields.optional_seconds("until_seconds")
+    action = read_action(fields.mapping("do"), f"{where}.do")
     fields.close()
-    if _ROUTES.get(type(action), route) != route:
+    if route not in ROUTES.get(type(action), (route,)):
         raise BadInput(f"{where}: {type(action).__name__} cannot happen at {route}")
-    return Fault(route, first, times, action)
-
-
-def _action(data: Mapping[str, object], where: str) -> Action:
-    fields = Fields(data, where)
-    kind = fields.text("kind")
-    read = _KINDS.get(kind)
-    if read is None:
-        raise BadInput(f"{where}: kind: one of {', '.join(sorted(_KINDS))} belongs here")
-    action = read(fields)
-    fields.close()
-    return action
-
-
-_KINDS: Mapping[str, Callable[[Fields], Action]] = {
-    "reply-instead": lambda f: ReplyInstead(
-        f.integer("status", at_least=200),
-        f.text("content_type", "application/json"),
-        f.text("body"),
-        f.flag("cut", False),
-    ),
-    "cut-stream": lambda f: CutStream(f.integer("after_frames")),
-    "error-frame": lambda f: ErrorFrame(f.integer("after_frames"), f.anything("body")),
-    "wrong-model": lambda f: WrongModel(f.text("model")),
-    "pace": lambda f: Pace(
-        f.seconds("frame_seconds", 0.0),
-        f.optional_integer("silent_before_frame"),
-        f.seconds("silent_seconds", 0.0),
-    ),
-    "context-drift": lambda f: ContextDrift(f.integer("context", at_least=1)),
-    "context-clamp": lambda f: ContextClamp(f.integer("context", at_least=1), f.flag("echo_tells", True)),
-    "extra-instance": lambda f: ExtraInstance(f.integer("context", at_least=1)),
-    "lingering-unload": lambda f: LingeringUnload(f.integer("looks", at_least=1)),
-}
+    return Fault(route, first, times, action, after, until)

@@ -21,7 +21,7 @@ class Fields:
         if not isinstance(data, dict):
             raise BadInput(f"{where}: an object belongs here")
         self._data: dict[str, Any] = data
-        self._where = where
+        self.where = where
         self._taken: set[str] = set()
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -48,6 +48,9 @@ class Fields:
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 86_400:
             raise self._fault(key, "seconds (0 to 86400) belong here")
         return float(value)
+
+    def optional_seconds(self, key: str) -> float | None:
+        return None if self._data.get(key) is None and self._mark(key) else self.seconds(key)
 
     def flag(self, key: str, default: bool | None = None) -> bool:
         value = self._take(key, default)
@@ -94,7 +97,7 @@ class Fields:
         return True
 
     def _fault(self, key: str, what: str) -> BadInput:
-        return BadInput(f"{self._where}: {key}: {what}")
+        return BadInput(f"{self.where}: {key}: {what}")
 
 
 def read_json(path: Path) -> object:

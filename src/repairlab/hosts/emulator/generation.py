@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from repairlab.contract.canonical import Json
 from repairlab.hosts.emulator.chat_request import ChatCall
@@ -42,6 +43,12 @@ class Completion:
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
+    reasoning_tokens: int | None = None
+    """Where another number is to be told than the reasoning amounts to."""
+    has_content_key: bool = True
+    reasoning_key: str = "reasoning_content"
+    usage: Mapping[str, Json] | None = None
+    """The whole of a recorded ``usage``."""
 
 
 def tokens_of(text: str) -> int:
@@ -82,6 +89,33 @@ def complete(call: ChatCall, reply: EngineReply, model: str, context: int) -> Co
     return whole if whole.completion_tokens <= limit else _cut(whole, max(1, limit - 1))
 
 
+def replayed(body: Mapping[str, Any]) -> Completion:
+    """A recorded reply, in the shape of one that was not streamed, as a completion again."""
+    choice = body["choices"][0]
+    message = choice["message"]
+    key = "reasoning" if "reasoning" in message else "reasoning_content"
+    return Completion(
+        id=body.get("id", ""),
+        created=body.get("created", 0),
+        model=body["model"],
+        content=message.get("content") or "",
+        reasoning=message.get(key) or "",
+        calls=tuple(_recorded_call(one) for one in message.get("tool_calls") or ()),
+        finish_reason=choice["finish_reason"],
+        prompt_tokens=0,
+        completion_tokens=0,
+        reasoning_key=key,
+        usage=body.get("usage") or {},
+    )
+
+
+def _recorded_call(entry: Mapping[str, Any]) -> WrittenCall:
+    function = entry.get("function") or {}
+    arguments = function.get("arguments", "")
+    text = arguments if isinstance(arguments, str) else _compact(arguments)
+    return WrittenCall(entry.get("id", ""), function.get("name", ""), text)
+
+
 def _written_tokens(reasoning: str, content: str, calls: tuple[WrittenCall, ...]) -> int:
     written = tokens_of(reasoning) + tokens_of(content)
     return max(1, written + sum(tokens_of(one.name) + tokens_of(one.arguments) for one in calls))
@@ -116,25 +150,28 @@ def _take(text: str, tokens: int) -> tuple[str, int]:
 
 def usage(completion: Completion) -> dict[str, Json]:
     """The reply's ``usage``."""
+    if completion.usage is not None:
+        return dict(completion.usage)
     counted: dict[str, Json] = {
         "prompt_tokens": completion.prompt_tokens,
         "completion_tokens": completion.completion_tokens,
         "total_tokens": completion.prompt_tokens + completion.completion_tokens,
     }
-    if completion.reasoning:
-        counted["completion_tokens_details"] = {"reasoning_tokens": tokens_of(completion.reasoning)}
+    reasoning = completion.reasoning_tokens
+    if completion.reasoning or reasoning is not None:
+        told = tokens_of(completion.reasoning) if reasoning is None else reasoning
+        counted["completion_tokens_details"] = {"reasoning_tokens": told}
     return counted
 
 
 def whole_body(completion: Completion) -> dict[str, Json]:
     """Body of a reply that is not streamed."""
-    message: dict[str, Json] = {"role": "assistant", "content": completion.content}
+    message: dict[str, Json] = {"role": "assistant"}
+    if completion.has_content_key:
+        message["content"] = completion.content
     if completion.reasoning:
-        message["reasoning_content"] = completion.reasoning
-    message["tool_calls"] = [
-        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
-        for one in completion.calls
-    ]
+        message[completion.reasoning_key] = completion.reasoning
+    message["tool_calls"] = [_whole_call(one) for one in completion.calls]
     choice: dict[str, Json] = {
         "index": 0,
         "logprobs": None,
@@ -151,6 +188,11 @@ def whole_body(completion: Completion) -> dict[str, Json]:
         "stats": {},
         "system_fingerprint": completion.model,
     }
+
+
+def _whole_call(call: WrittenCall) -> Json:
+    entry: dict[str, Json] = {"id": call.id, "type": "function"}
+    return entry | ({"function": {"name": call.name, "arguments": call.arguments}} if call.name else {})
 
 
 def frames(completion: Completion, *, include_usage: bool) -> tuple[bytes, ...]:
@@ -171,10 +213,13 @@ def event(body: Json) -> bytes:
 def _deltas(completion: Completion) -> Iterator[dict[str, Json]]:
     yield {"role": "assistant"}
     for piece in _pieces(completion.reasoning):
-        yield {"reasoning_content": piece}
+        yield {completion.reasoning_key: piece}
     for piece in _pieces(completion.content):
         yield {"content": piece}
     for index, call in enumerate(completion.calls):
+        if not call.name:
+            yield {"tool_calls": [{"index": index, "id": call.id, "type": "function"}]}
+            continue
         head: dict[str, Json] = {"name": call.name, "arguments": ""}
         yield {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": head}]}
         for piece in _pieces(call.arguments):

@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from repairlab.contract.canonical import Json
+from repairlab.hosts.emulator.actions import (
+    Action,
+    ContextClamp,
+    ExtraInstance,
+    HeldMemory,
+    HiddenInstance,
+    LingeringUnload,
+    OddInstance,
+    OtherModel,
+)
 from repairlab.hosts.emulator.bodies import Whole, native_error
-from repairlab.hosts.emulator.faults import Action, ContextClamp, ExtraInstance, LingeringUnload
 from repairlab.hosts.emulator.state import Loaded, Residents, instance_config
 
 _LOAD_FIELDS: Mapping[str, tuple[type, ...]] = {
@@ -37,9 +46,15 @@ def load(residents: Residents, body: Mapping[str, Any], action: Action | None) -
     if not residents.fits(spec):
         message = "Model loading was stopped due to insufficient system resources"
         return native_error(500, "unknown", message)
-    instance = residents.load(spec, action.context if isinstance(action, ContextClamp) else context)
+    if isinstance(action, OtherModel):
+        spec = residents.config.model(action.key) or spec
+    odd = action if isinstance(action, OddInstance) else OddInstance(None, None)
+    taken = action.context if isinstance(action, ContextClamp) else context
+    instance = residents.load(spec, taken, ttl_seconds=odd.ttl_seconds, device=odd.device)
     if isinstance(action, ExtraInstance):
         residents.load(spec, action.context)
+    if isinstance(action, HiddenInstance):
+        residents.hide(instance.id)
     told = context if isinstance(action, ContextClamp) and not action.echo_tells else instance.context
     return Whole(200, _load_reply(instance, told, echo=body.get("echo_load_config", False)))
 
@@ -63,7 +78,7 @@ def unload(residents: Residents, body: Mapping[str, Any], action: Action | None)
         return fault
     looks = action.looks if isinstance(action, LingeringUnload) else 0
     instance_id = body["instance_id"]
-    if not residents.unload(instance_id, looks):
+    if not residents.unload(instance_id, looks, holds_memory=isinstance(action, HeldMemory)):
         return native_error(404, "model_not_found", f"No instance {instance_id} is loaded")
     return Whole(200, {"instance_id": instance_id})
 

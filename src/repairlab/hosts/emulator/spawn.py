@@ -24,6 +24,7 @@ class EmulatorProcess:
         models_config: JSON file with the host's models; ``None`` serves the calibration models.
         knowledge: JSON file with what the calibration models know; it is read by the host's process alone.
         faults: JSON file with a scenario.
+        recordings: a transcript that models of the engine ``recorded`` repeat.
         control: serve the route by which tests exchange the scenario.
         start_seconds: limit on the start.
 
@@ -38,6 +39,7 @@ class EmulatorProcess:
         models_config: Path | None = None,
         knowledge: Path | None = None,
         faults: Path | None = None,
+        recordings: Path | None = None,
         control: bool = False,
         start_seconds: float = 20.0,
     ) -> None:
@@ -47,12 +49,15 @@ class EmulatorProcess:
             ("--models-config", models_config),
             ("--knowledge", knowledge),
             ("--faults", faults),
+            ("--recordings", recordings),
         ):
             command += [option, str(path)] if path is not None else []
         self._command = [*command, "--control"] if control else command
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
+        self.channel = ""
+        """Where the double of ``lms`` reaches the host; see `repairlab.hosts.emulator.lms`."""
         self.pid = 0
 
     def __enter__(self) -> EmulatorProcess:
@@ -65,7 +70,7 @@ class EmulatorProcess:
         self.stop()
 
     def start(self) -> None:
-        """Start the process and wait until it serves; sets `url` and `pid`."""
+        """Start the process and wait until it serves; sets `url`, `channel` and `pid`."""
         with tempfile.TemporaryFile() as complaints:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints
@@ -78,6 +83,7 @@ class EmulatorProcess:
         ready = json.loads(line)
         self.url = ready["url"]
         self.pid = ready["pid"]
+        self.channel = ready["channel"]
 
     def stop(self) -> int | None:
         """End the process: its standard input closes first, and stronger means follow if it stays.

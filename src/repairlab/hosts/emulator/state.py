@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from repairlab.contract.canonical import Json
@@ -15,51 +16,130 @@ class Loaded:
     id: str
     spec: ModelSpec
     context: int
+    last_used: float
+    """Reading of the host's clock at the load or the last request."""
+    jit: bool = False
+    """Loaded by an inference request, not explicitly."""
+    ttl_seconds: float | None = None
+    """Idle time after which the host unloads it by itself; ``None`` is never."""
+    hidden: bool = False
+    """Visible to the command line alone."""
+    device: str | None = None
+    """Another machine that it runs on."""
 
 
 class Residents:
-    """The table of instances, in the order of loading."""
+    """The table of instances, in the order of loading.
 
-    def __init__(self, config: HostConfig) -> None:
+    Args:
+        config: models and settings.
+        now: the host's clock.
+    """
+
+    def __init__(self, config: HostConfig, now: Callable[[], float]) -> None:
         self.config = config
+        self._now = now
         self._instances: list[Loaded] = []
         self._leaving: dict[str, int] = {}
+        self._held_bytes = 0
 
-    def load(self, spec: ModelSpec, context: int) -> Loaded:
+    @property
+    def all(self) -> tuple[Loaded, ...]:
+        """Every instance, hidden ones included."""
+        return tuple(self._instances)
+
+    @property
+    def shown(self) -> tuple[Loaded, ...]:
+        """The instances that the server's own routes show."""
+        return tuple(one for one in self._instances if not one.hidden)
+
+    def expire(self) -> None:
+        """Unload what has been idle for longer than its limit."""
+        now = self._now()
+        for one in self.all:
+            if one.ttl_seconds is not None and now - one.last_used >= one.ttl_seconds:
+                self._drop(one.id)
+
+    def load(
+        self,
+        spec: ModelSpec,
+        context: int,
+        *,
+        jit: bool = False,
+        ttl_seconds: float | None = None,
+        device: str | None = None,
+    ) -> Loaded:
         """One more instance: the bare key as id, or the key with the lowest free number from 2."""
         taken = {instance.id for instance in self._instances}
         number = 1
         while _instance_id(spec.key, number) in taken:
             number += 1
-        instance = Loaded(_instance_id(spec.key, number), spec, context)
+        instance_id = _instance_id(spec.key, number)
+        instance = Loaded(
+            instance_id, spec, context, self._now(), jit=jit, ttl_seconds=ttl_seconds, device=device
+        )
         self._instances.append(instance)
         return instance
 
+    def load_just_in_time(self, spec: ModelSpec, ttl_seconds: float) -> Loaded | None:
+        """An instance for an inference request: default context, idle limit; ``None`` without memory for it.
+
+        Instances that were loaded so before are evicted first; explicitly loaded ones never are.
+        """
+        if self.config.auto_evict:
+            for one in self.all:
+                if one.jit:
+                    self._drop(one.id)
+        if not self.fits(spec):
+            return None
+        context = min(self.config.default_context, spec.max_context_length)
+        return self.load(spec, context, jit=True, ttl_seconds=ttl_seconds)
+
+    @property
+    def free_bytes(self) -> int | None:
+        """Memory that is free; ``None`` is unlimited."""
+        if self.config.memory_bytes is None:
+            return None
+        used = sum(instance.spec.size_bytes for instance in self._instances)
+        return self.config.memory_bytes - used - self._held_bytes
+
     def fits(self, spec: ModelSpec) -> bool:
         """Whether there is memory for one more instance of `spec`."""
-        limit = self.config.memory_bytes
-        used = sum(instance.spec.size_bytes for instance in self._instances)
-        return limit is None or used + spec.size_bytes <= limit
+        return self.free_bytes is None or spec.size_bytes <= self.free_bytes
 
     def find(self, instance_id: str) -> Loaded | None:
         """The instance with exactly this id."""
         return next((one for one in self._instances if one.id == instance_id), None)
 
-    def unload(self, instance_id: str, lingers_for_looks: int) -> bool:
+    def touch(self, instance_id: str) -> None:
+        """Note that an instance is used now."""
+        self._change(instance_id, lambda one: replace(one, last_used=self._now()))
+
+    def hide(self, instance_id: str) -> None:
+        """Show an instance to the command line alone."""
+        self._change(instance_id, lambda one: replace(one, hidden=True))
+
+    def unload(self, instance_id: str, lingers_for_looks: int, *, holds_memory: bool = False) -> bool:
         """Drop an instance, at once or after so many further looks at the list; false if there is none."""
-        if self.find(instance_id) is None:
+        instance = self.find(instance_id)
+        if instance is None:
             return False
+        if holds_memory:
+            self._held_bytes += instance.spec.size_bytes
         if lingers_for_looks:
             self._leaving[instance_id] = lingers_for_looks
         else:
             self._drop(instance_id)
         return True
 
+    def clear(self) -> None:
+        """Drop everything, as a restart does."""
+        for one in self.all:
+            self._drop(one.id)
+
     def set_context(self, instance_id: str, context: int) -> None:
         """Change the context of a loaded instance, as an engine that fits it by itself does."""
-        self._instances = [
-            replace(one, context=context) if one.id == instance_id else one for one in self._instances
-        ]
+        self._change(instance_id, lambda one: replace(one, context=context))
 
     def listing(self) -> Json:
         """Body of the native list. Each look brings instances that are being unloaded nearer to their end."""
@@ -72,15 +152,13 @@ class Residents:
 
     def inference_ids(self) -> tuple[str, ...]:
         """Ids of ``/v1/models``: loaded instances, and with just-in-time loading every downloaded model."""
-        ids = [instance.id for instance in self._instances]
+        ids = [instance.id for instance in self.shown]
         if self.config.jit:
             ids += [spec.key for spec in self.config.models if spec.key not in ids]
         return tuple(ids)
 
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is loaded."""
-        return not self._instances
+    def _change(self, instance_id: str, change: Callable[[Loaded], Loaded]) -> None:
+        self._instances = [change(one) if one.id == instance_id else one for one in self._instances]
 
     def _drop(self, instance_id: str) -> None:
         self._leaving.pop(instance_id, None)
@@ -88,9 +166,7 @@ class Residents:
 
     def _entry(self, spec: ModelSpec) -> Json:
         instances: list[Json] = [
-            {"id": one.id, "config": instance_config(spec, one.context, with_parallel=True)}
-            for one in self._instances
-            if one.spec.key == spec.key
+            {"id": one.id, "config": self._config_of(one)} for one in self.shown if one.spec.key == spec.key
         ]
         entry: dict[str, Json] = {
             "type": spec.type,
@@ -107,10 +183,13 @@ class Residents:
             "format": spec.format,
         }
         if spec.type == "llm":
-            entry |= _language_model_fields(spec)
-        if spec.variants:
+            entry |= _language_model_fields(spec, self.config.old_server)
+        if spec.variants and not self.config.old_server:
             entry |= {"variants": list(spec.variants), "selected_variant": spec.selected_variant}
         return entry
+
+    def _config_of(self, one: Loaded) -> dict[str, Json]:
+        return instance_config(one.spec, one.context, with_parallel=not self.config.old_server)
 
 
 def instance_config(spec: ModelSpec, context: int, *, with_parallel: bool) -> dict[str, Json]:
@@ -123,9 +202,9 @@ def instance_config(spec: ModelSpec, context: int, *, with_parallel: bool) -> di
     return config
 
 
-def _language_model_fields(spec: ModelSpec) -> dict[str, Json]:
+def _language_model_fields(spec: ModelSpec, old_server: bool) -> dict[str, Json]:
     capabilities: dict[str, Json] = {"vision": False, "trained_for_tool_use": spec.tool_use}
-    if spec.reasoning_default is not None:
+    if spec.reasoning_default is not None and not old_server:
         options = list(spec.reasoning_options)
         capabilities["reasoning"] = {"allowed_options": options, "default": spec.reasoning_default}
     return {

@@ -12,9 +12,10 @@ def test_hunks_name_the_old_file_and_its_lines(gold_patch: str):
 
 def test_a_removed_line_that_looks_like_a_header_is_none():
     diff = "--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@\n--- a comment\n+++ b comment\n keep\n"
-    assert hunks_of(diff) == (Hunk("x.sql", 1, 2, ("-- a comment",), ("keep",)),)
+    body = (("-", "-- a comment"), ("+", "++ b comment"), (" ", "keep"))
+    assert hunks_of(diff) == (Hunk("x.sql", 1, 2, ("-- a comment",), ("keep",), body),)
 
 
 def test_a_created_file_has_no_old_path():
     diff = "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n\\ No newline at end of file\n"
-    assert hunks_of(diff) == (Hunk(None, 0, 0, (), ()),)
+    assert hunks_of(diff) == (Hunk(None, 0, 0, (), (), (("+", "x = 1"),)),)

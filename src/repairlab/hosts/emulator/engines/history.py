@@ -18,6 +18,7 @@ class PastCall:
 
     name: str
     result: str
+    arguments: str = "{}"
 
     @property
     def applied(self) -> bool:
@@ -32,7 +33,10 @@ def past_calls(messages: Sequence[Mapping[str, Any]]) -> tuple[PastCall, ...]:
         calls = message.get("tool_calls") if message.get("role") == "assistant" else None
         if calls:
             results = dict(_results(messages[number + 1 :]))
-            found += [PastCall(call["function"]["name"], results.get(call["id"], "")) for call in calls]
+            found += [
+                PastCall(call["function"]["name"], results.get(call["id"], ""), call["function"]["arguments"])
+                for call in calls
+            ]
     return tuple(found)
 
 
@@ -70,6 +74,14 @@ def statement_of(messages: Sequence[Mapping[str, Any]]) -> str | None:
     if start < 0 or end < begin:
         return None
     return marked[begin:end]
+
+
+def text_after_statement(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What user messages say outside the statement: the end of the first one, and all later ones."""
+    texts = [text_of(message) for message in messages if message.get("role") == "user"]
+    if not texts:
+        return ""
+    return "\n".join([texts[0].rpartition(CLOSING)[2], *texts[1:]])
 
 
 def statement_digest(statement: str) -> str:

@@ -20,6 +20,8 @@ class Hunk:
     length: int
     removed: tuple[str, ...]
     context: tuple[str, ...]
+    body: tuple[tuple[str, str], ...] = ()
+    """Each line of the hunk: its sign (blank, minus, plus) and its text."""
 
 
 def hunks_of(diff: str) -> tuple[Hunk, ...]:
@@ -42,7 +44,8 @@ def hunks_of(diff: str) -> tuple[Hunk, ...]:
         body, number = _body(lines, number, old, new)
         removed = tuple(text[1:] for text in body if text.startswith("-"))
         context = tuple(text[1:] for text in body if text.startswith(" "))
-        found.append(Hunk(path, int(header.group(1)), old, removed, context))
+        signed = tuple((text[0], text[1:]) for text in body)
+        found.append(Hunk(path, int(header.group(1)), old, removed, context, signed))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from repairlab.contract.canonical import Json
@@ -15,6 +15,8 @@ class ToolOffer:
 
     name: str
     arguments: tuple[str, ...]
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The only values of an argument, where the schema lists them."""
 
 
 @dataclass(frozen=True, slots=True)
