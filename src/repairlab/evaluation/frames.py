@@ -1,7 +1,8 @@
 """The form of a report: numbered records, each with an authentication code under a key that moves on.
 
-A record is its length (four bytes, big-endian), an HMAC-SHA256 over its payload, and the payload: a JSON object
-whose ``n`` is the record's number. After each record both sides replace the key by a one-way function of it.
+A record is its length (four bytes, big-endian), an HMAC-SHA256 over its payload, and the payload: a JSON
+object whose ``n`` is the record's number. After each record both sides replace the key by a one-way function
+of it.
 """
 
 from __future__ import annotations
