@@ -125,6 +125,12 @@ class Cache:
             found.update(_made(missing, make, lambda new: _add(folder, table, new)))
         return {key: found[key] for key in wanted}
 
+    def get(self, table: Table, keys: Iterable[str]) -> dict[str, memoryview]:
+        """The values of those keys that are there and undamaged, by ascending key; nothing is made."""
+        wanted = sorted(set(keys))
+        found = _read(self.table_folder(table), table, wanted)
+        return {key: found[key] for key in wanted if key in found}
+
     def table_folder(self, table: Table) -> Path:
         """Where the packs of `table` lie."""
         if not _NAME.fullmatch(table.name):

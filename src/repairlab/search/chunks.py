@@ -3,8 +3,9 @@
 A chunk is a run of whole lines of the decoded file (UTF-8, U+FFFD for bytes that are not). It begins at
 line 1 or `overlap_lines` above the end of the chunk before it, and ends after `lines` lines or with the file.
 Where so many lines exceed `characters`, it ends with the last line that still fits, and the overlap shrinks
-in proportion; a line that is too long by itself is a chunk of its own, cut at `characters`. So every line is
-in a chunk, and only the tail of such a line is in none. A chunk of nothing but white space is left out.
+in proportion, or further if the next line would not fit behind it; a line that is too long by itself is a
+chunk of its own, cut at `characters`. So every line is in a chunk, no chunk lies inside another, and only the
+tail of such a line is in none. A chunk of nothing but white space is left out.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def cut(data: bytes, rules: ChunkRules) -> Iterator[tuple[ChunkPlace, str]]:
             yield ChunkPlace(start + 1, end, sha256_hex(text.encode())), text
         if end == len(lines):
             return
-        start = end - rules.overlap(end - start)
+        start = _next_start(lines, end, rules.overlap(end - start), rules.characters)
 
 
 def chunk_text(data: bytes, place: ChunkPlace, rules: ChunkRules) -> str:
@@ -103,6 +104,16 @@ def _end(lines: Sequence[str], start: int, rules: ChunkRules) -> int:
         if used > rules.characters:
             return index
     return most
+
+
+def _next_start(lines: Sequence[str], end: int, overlap: int, characters: int) -> int:
+    """Index of the first line of the chunk that has to hold the line at index `end`."""
+    start = end
+    used = len(lines[end])
+    while start > end - overlap and used + 1 + len(lines[start - 1]) <= characters:
+        start -= 1
+        used += 1 + len(lines[start])
+    return start
 
 
 class CorpusChunk(NamedTuple):

@@ -1,0 +1,214 @@
+"""Dense retrieval: the chunks whose vectors are nearest to the query's, by inner product.
+
+faiss finds candidates among all vectors on one thread. Their scores are then computed anew in double
+precision and rounded to six digits, and only a chunk that no vector outside the candidates can reach counts:
+single-precision sums differ in the last bits between processors, and no order may rest on them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from repairlab.contract.canonical import digest_of, sha256_hex
+from repairlab.contract.errors import IntegrityViolation
+from repairlab.search.chunks import CorpusChunk, CorpusChunks, cut, distinct_digests
+from repairlab.search.corpus import Corpus
+from repairlab.search.vectors import Document, Embedder, Matrix, Vector, VectorStore
+
+SCORE_DIGITS = 6
+_MARGIN = 1e-4
+"""More than the single-precision score of two unit vectors of some thousand dimensions can be wrong by."""
+_FIRST_CANDIDATES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """One chunk of an answer.
+
+    Attributes:
+        file: id of the file in the corpus.
+        path: the file.
+        start: number of the chunk's first line, from 1.
+        end: number of its last line.
+        score: inner product with the query, rounded to six digits; -1 to 1.
+    """
+
+    file: int
+    path: str
+    start: int
+    end: int
+    score: float
+
+
+def documents_of(chunks: CorpusChunks) -> Iterator[Document]:
+    """The distinct chunk texts of a corpus, each named after the first place where it stands."""
+    seen: set[str] = set()
+    for number, file in enumerate(chunks.corpus.files):
+        for place, text in cut(chunks.corpus.data(number), chunks.rules):
+            if place.digest not in seen:
+                seen.add(place.digest)
+                yield Document(place.digest, text, f"{file.path}, lines {place.start} to {place.end}")
+
+
+def embed_corpus(chunks: CorpusChunks, store: VectorStore, embedder: Embedder) -> int:
+    """Embed every chunk text of a corpus that has no vector yet; how many that were.
+
+    Raises:
+        InfrastructureFailure: see `VectorStore.add`.
+    """
+    missing = frozenset(store.missing(distinct_digests(chunks.all)))
+    if not missing:
+        return 0
+    return store.add((doc for doc in documents_of(chunks) if doc.digest in missing), embedder)
+
+
+class DenseIndex:
+    """The vectors of a corpus, in memory.
+
+    Args:
+        chunks: the chunks of the corpus.
+        store: holds a vector for each of their texts.
+
+    Raises:
+        RefuseToStart: a vector is missing.
+    """
+
+    __slots__ = ("_chunks", "_holders", "_index", "_rows", "digest")
+
+    def __init__(self, chunks: CorpusChunks, store: VectorStore) -> None:
+        digests = distinct_digests(chunks.all)
+        matrix = store.matrix(digests)
+        self._chunks = chunks
+        self._holders = _holders(chunks.all, digests)
+        self._index = _FlatIndex(matrix)
+        self.digest = digest_of(
+            {
+                "corpus": chunks.corpus.digest,
+                "chunks": _chunks_digest(chunks.all),
+                "table": store.table.digest,
+                "vectors": hashlib.sha256(np.ascontiguousarray(matrix, dtype="<f4").data).hexdigest(),
+            }
+        )
+
+    @property
+    def corpus(self) -> Corpus:
+        """What is searched."""
+        return self._chunks.corpus
+
+    def best_chunks(self, query: Vector, count: int) -> tuple[ScoredChunk, ...]:
+        """The `count` best chunks, ties by path bytes and first line; fewer where the corpus has fewer."""
+        ranked = self._ranked(query, lambda settled: len(settled) >= count)
+        return tuple(self._scored(position, score) for position, score in ranked[:count])
+
+    def best_files(self, query: Vector, count: int) -> tuple[ScoredChunk, ...]:
+        """The best chunk of each of the `count` best files, in the order of these chunks."""
+
+        def enough(settled: Sequence[tuple[int, float]]) -> bool:
+            return len({self._chunks.all[position].file for position, _ in settled}) >= count
+
+        best: dict[int, ScoredChunk] = {}
+        for position, score in self._ranked(query, enough):
+            chunk = self._scored(position, score)
+            best.setdefault(chunk.file, chunk)
+        return tuple(best.values())[:count]
+
+    def _ranked(
+        self, query: Vector, enough: Callable[[Sequence[tuple[int, float]]], bool]
+    ) -> list[tuple[int, float]]:
+        """The first (position of a chunk, score) of all, as many as are `enough` or as there are."""
+        wanted = _FIRST_CANDIDATES
+        while True:
+            rows, scores, bound = self._index.candidates(query, wanted)
+            settled = sorted(
+                (
+                    (p, s)
+                    for row, s in zip(rows, scores, strict=True)
+                    if s > bound
+                    for p in self._holders[row]
+                ),
+                key=lambda pair: (-pair[1], pair[0]),
+            )
+            if enough(settled) or wanted >= self._index.size:
+                return settled
+            wanted *= 4
+
+    def _scored(self, position: int, score: float) -> ScoredChunk:
+        file, place = self._chunks.all[position]
+        return ScoredChunk(file, self.corpus.files[file].path, place.start, place.end, score)
+
+
+def _holders(chunks: Sequence[CorpusChunk], digests: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """For each distinct text the positions of the chunks that have it, ascending."""
+    positions: defaultdict[str, list[int]] = defaultdict(list)
+    for position, chunk in enumerate(chunks):
+        positions[chunk.place.digest].append(position)
+    return tuple(tuple(positions[digest]) for digest in digests)
+
+
+def _chunks_digest(chunks: Sequence[CorpusChunk]) -> str:
+    numbers = array("I")
+    texts = bytearray()
+    for chunk in chunks:
+        numbers.extend((chunk.file, chunk.place.start, chunk.place.end))
+        texts += bytes.fromhex(chunk.place.digest)
+    return sha256_hex(np.asarray(numbers, dtype="<u4").tobytes() + bytes(texts))
+
+
+class _Flat(Protocol):
+    """The part of ``faiss.IndexFlatIP`` that is used here."""
+
+    def add(self, x: Matrix) -> None: ...
+
+    def search(self, x: Matrix, k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
+
+    def get_xb(self) -> object: ...
+
+
+class _FlatIndex:
+    """Rows of unit vectors and their scores against a query."""
+
+    __slots__ = ("_flat", "_vectors", "dimensions", "size")
+
+    def __init__(self, vectors: Matrix) -> None:
+        self.size, self.dimensions = vectors.shape
+        self._flat: _Flat = faiss.IndexFlatIP(self.dimensions)
+        self._flat.add(vectors)
+        # A view of faiss's own copy, so that the caller's can be freed.
+        flat: Matrix = faiss.rev_swig_ptr(self._flat.get_xb(), self.size * self.dimensions)
+        self._vectors = flat.reshape(self.size, self.dimensions)
+
+    def candidates(self, query: Vector, wanted: int) -> tuple[list[int], list[float], float]:
+        """At least `wanted` rows (or all), their rounded scores, and what the score of no other row exceeds.
+
+        Raises:
+            IntegrityViolation: the query has another number of dimensions, or is not finite.
+        """
+        if query.shape != (self.dimensions,) or not np.isfinite(query).all():
+            raise IntegrityViolation(
+                f"a query vector of shape {query.shape} with {np.count_nonzero(np.isfinite(query))} finite "
+                f"numbers was to be compared with vectors of {self.dimensions} dimensions"
+            )
+        count = min(wanted, self.size)
+        if count == 0:
+            return [], [], -np.inf
+        faiss.omp_set_num_threads(1)  # holds for the calling thread
+        found_scores, found = self._flat.search(query.reshape(1, -1), count)
+        rows = found[0][found[0] >= 0]  # -1 is padding
+        bound = -np.inf if count == self.size else float(found_scores[0][-1]) + _MARGIN
+        return rows.tolist(), _products(self._vectors[rows], query).tolist(), bound
+
+
+def _products(vectors: Matrix, query: Vector) -> NDArray[np.float64]:
+    products: NDArray[np.float64] = vectors.astype(np.float64) * query.astype(np.float64)
+    # No matrix product: the order of its sums would depend on threads. Adding zero turns -0.0 into 0.0.
+    rounded: NDArray[np.float64] = np.round(products.sum(axis=1), SCORE_DIGITS) + 0.0
+    return rounded
