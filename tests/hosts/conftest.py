@@ -17,6 +17,7 @@ import pytest
 from repairlab.contract.failures import load_failures
 from repairlab.hosts.chat import ChatRequest
 from repairlab.hosts.client import LMStudioClient
+from repairlab.hosts.emulator.lms import write_doubles
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 from repairlab.hosts.facts import ModelFacts
 from repairlab.hosts.failures import FailureRules, Phase
@@ -159,6 +160,18 @@ def host(_process: EmulatorProcess) -> Host:
 
 
 @pytest.fixture
+def doubles(host: Host, tmp_path: Path) -> Callable[..., Path]:
+    """Writes executables ``lms`` and ``nvidia-smi`` that ask the host; the folder."""
+
+    def make(*oddities: str) -> Path:
+        folder = tmp_path / "-".join(("bin", *oddities))
+        folder.mkdir()
+        return write_doubles(folder, host.channel, oddities).parent
+
+    return make
+
+
+@pytest.fixture
 def raw_ask() -> Callable[..., Answered]:
     return ask
 
@@ -180,9 +193,9 @@ def connect(journal: list[Exchange], rules: FailureRules) -> Iterator[Callable[.
     made: list[LMStudioClient] = []
 
     def make(
-        url: str, token: str | None = None, silence: float = 5.0, phase: Phase = "run"
+        url: str, token: str | None = None, silence: float = 5.0, phase: Phase = "run", call: float = 5.0
     ) -> LMStudioClient:
-        patience = Patience(silence=silence, connect=2.0, call=5.0, load=5.0)
+        patience = Patience(silence=silence, connect=2.0, call=call, load=5.0)
         told = journal.append
         made.append(
             LMStudioClient(

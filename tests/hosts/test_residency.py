@@ -12,6 +12,7 @@ from repairlab.contract.models import UNPINNED, Model
 from repairlab.hosts.chat import ChatRequest
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.facts import ModelFacts
+from repairlab.hosts.failures import FailureRules
 from repairlab.hosts.residency import Residency
 from repairlab.hosts.transport import Exchange
 
@@ -21,8 +22,8 @@ CHAT = "POST /v1/chat/completions"
 
 
 @pytest.fixture
-def residency(client: LMStudioClient) -> Residency:
-    return Residency(client, time.monotonic, time.sleep, unload_seconds=2.0)
+def residency(client: LMStudioClient, rules: FailureRules) -> Residency:
+    return Residency(client, time.monotonic, time.sleep, rules=rules, unload_seconds=2.0, retry_seconds=0.0)
 
 
 def routes(journal: list[Exchange]) -> list[str]:
@@ -135,7 +136,7 @@ def test_q2_a_context_that_changes_with_the_first_prompt_voids_the_block(
     client: LMStudioClient,
     request_for: Callable[..., ChatRequest],
 ):
-    host.reset({"route": CHAT, "do": {"kind": "context-drift", "context": 65_792}})
+    host.reset({"route": CHAT, "from": 2, "do": {"kind": "context-drift", "context": 65_792}})
     residency.ensure(agent, fresh=True)
     residency.verify()
     client.chat(request_for(), float("inf"))
@@ -185,25 +186,27 @@ def test_q6_an_acknowledged_unload_is_waited_for(host: Any, residency: Residency
 
 
 def test_q6_an_unload_that_never_ends_stops_in_bounded_time(
-    host: Any, client: LMStudioClient, agent: ModelFacts
+    host: Any, client: LMStudioClient, agent: ModelFacts, rules: FailureRules
 ):
     host.reset({"route": UNLOAD, "do": {"kind": "lingering-unload", "looks": 10_000}})
-    host.load()
     readings = iter(range(10_000))
-    residency = Residency(client, lambda: float(next(readings)), lambda _: None, unload_seconds=5.0)
+    residency = Residency(
+        client, lambda: float(next(readings)), lambda _: None, rules=rules, unload_seconds=5.0
+    )
+    residency.ensure(agent, fresh=True)
     with pytest.raises(InfrastructureFailure, match="acme/agent-9b") as caught:
         residency.ensure(agent, fresh=True)
     assert caught.value.kind == "unload-stuck"
 
 
 def test_a_host_that_loads_just_in_time_refuses_unless_that_is_allowed(
-    host: Any, client: LMStudioClient, residency: Residency, agent: ModelFacts
+    host: Any, client: LMStudioClient, residency: Residency, agent: ModelFacts, rules: FailureRules
 ):
     host.reset(jit=True)
     with pytest.raises(RefuseToStart) as caught:
         residency.ensure(agent, fresh=True)
     assert "just-in-time" in caught.value.repair
-    tolerant = Residency(client, time.monotonic, time.sleep, allow_jit=True)
+    tolerant = Residency(client, time.monotonic, time.sleep, rules=rules, allow_jit=True)
     assert len(tolerant.ensure(agent, fresh=True).verified.inference_ids) == 4
 
 

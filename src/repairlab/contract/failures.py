@@ -77,6 +77,7 @@ Condition = Literal[
     "host-unreachable",
     "host-protocol",
     "host-error",
+    "lms-failed",
     "status-doubtful",
     "version-changed",
     "requests-overlap",

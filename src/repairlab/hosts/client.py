@@ -16,16 +16,27 @@ from pydantic import ValidationError
 from repairlab.contract.canonical import Json
 from repairlab.contract.errors import InfrastructureFailure, RefuseToStart, RepairlabError
 from repairlab.hosts.assemble import assemble
-from repairlab.hosts.chat import ChatOutcome, ChatRequest, DeadlineReached, UnparsableCall
+from repairlab.hosts.chat import ChatOutcome, ChatReply, ChatRequest, DeadlineReached, UnparsableCall
 from repairlab.hosts.completion import read_completion
+from repairlab.hosts.facts import Kind
 from repairlab.hosts.failures import FailureRules, HostError, error_in, parse_json
 from repairlab.hosts.reader import ReplyReader
 from repairlab.hosts.transport import Answer, Call, Clock, Exchange, Patience, Transport
-from repairlab.hosts.wire import Greeting, InferenceListing, Listing, Loaded, Unloaded, WireModel
+from repairlab.hosts.wire import (
+    EmbeddingReply,
+    Greeting,
+    InferenceListing,
+    Listing,
+    Loaded,
+    Unloaded,
+    WireModel,
+)
 
 ShapeT = TypeVar("ShapeT", bound=WireModel)
 
 CHAT = "/v1/chat/completions"
+EMBEDDINGS = "/v1/embeddings"
+_WARM_UP_TOKENS = 16
 _AUTHORIZATION = "invalid_api_key"
 _QUOTED_CHARACTERS = 600
 
@@ -98,6 +109,31 @@ class LMStudioClient:
         """Sorted ids that the inference routes show."""
         listing = self._ask("GET", "/v1/models", None, self._patience.call, InferenceListing)
         return tuple(sorted(model.id for model in listing.data))
+
+    def warm_up(self, instance_id: str, kind: Kind) -> bool:
+        """One tiny request to a freshly loaded instance; whether it reasoned.
+
+        It is the same for every load, so no arm inherits more of a prompt cache than another.
+        """
+        if kind == "embedding":
+            self.embed(instance_id, ("warm-up",))
+            return False
+        request = ChatRequest(
+            model=instance_id,
+            messages=({"role": "user", "content": "Answer with one word."},),
+            tools=(),
+            temperature=0.0,
+            top_p=1.0,
+            seed=0,
+            max_tokens=_WARM_UP_TOKENS,
+        )
+        outcome = self.chat(request, float("inf"))
+        return isinstance(outcome, ChatReply) and bool(outcome.reasoning)
+
+    def embed(self, model: str, texts: tuple[str, ...]) -> EmbeddingReply:
+        """The host's vectors for `texts`, as they came; `repairlab.hosts.embedder` checks and orders them."""
+        payload: Json = {"model": model, "input": list(texts)}
+        return self._ask("POST", EMBEDDINGS, payload, self._patience.silence, EmbeddingReply)
 
     def chat(self, request: ChatRequest, deadline: float) -> ChatOutcome:
         """One streamed reply.

@@ -10,6 +10,8 @@ from repairlab.contract.canonical import Json
 from repairlab.contract.models import UNPINNED, Model
 
 Kind = Literal["llm", "embedding"]
+Level = Literal["rest", "rest+lms"]
+"""What a verification rests on: the routes of the server alone, or the view of ``lms`` too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,9 @@ class Transition:
     unloaded: tuple[str, ...]
     """Instance ids that were unloaded first, in order."""
     verified: VerifiedFacts
-    level: Literal["rest"] = "rest"
-    """What the verification rests on: the REST surfaces alone, with no view through ``lms``."""
+    level: Level = "rest"
+    retries: tuple[str, ...] = ()
+    """Rows of the table of failures for which the load was repeated."""
 
     def facts(self) -> Json:
         """All facts as JSON values."""
@@ -101,4 +104,5 @@ class Transition:
             "unloaded": list(self.unloaded),
             "verified": self.verified.facts(),
             "level": self.level,
+            "retries": list(self.retries),
         }

@@ -70,6 +70,11 @@ class FailureRules:
         found = next((row for row in self._rows if condition in row.conditions), None)
         return found or _untabled(condition, FailureClass.INFRASTRUCTURE)
 
+    def of_kind(self, kind: str) -> Failure:
+        """The first row of a kind; one that repeats nothing where no row has it."""
+        found = next((row for row in self._rows if row.kind == kind), None)
+        return found or _untabled("host-error", FailureClass.INFRASTRUCTURE).model_copy(update={"kind": kind})
+
     def match(self, error: HostError, status: int = 200) -> Failure:
         """The row of what a host says: by its status, else by the first marker found."""
         text = f"{error.message}\n{error.type}\n{error.code}".lower()
@@ -91,6 +96,10 @@ class FailureRules:
     def class_of(self, row: Failure) -> FailureClass:
         """The class of `row` in this phase."""
         return row.at_start if self._phase == "start" else row.in_run
+
+    def refuses(self, row: Failure) -> bool:
+        """Whether `row` stops the run in this phase."""
+        return self.class_of(row) is FailureClass.REFUSE
 
     def raised(self, row: Failure, what: str) -> RepairlabError:
         """The exception that `row` asks for, where its failure ends what was asked.

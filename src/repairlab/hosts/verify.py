@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from repairlab.contract.canonical import Json
+from repairlab.contract.failures import Condition
 from repairlab.contract.models import UNPINNED
 from repairlab.hosts.facts import ModelFacts, VerifiedFacts
+from repairlab.hosts.lms import PsEntry
 from repairlab.hosts.wire import InstanceConfig, ListedModel, Listing, Loaded
 
-_CONTEXT_REPAIR = (
-    "The engine fits the context by itself (known of some MLX engine versions): use a GGUF build or another "
-    "engine version, and a multiple of 256."
-)
-_VARIANT_REPAIR = "Select the pinned variant in LM Studio; the load route takes base keys only."
-_OTHERS_REPAIR = "Close what else loads models at this host; it must serve this study alone."
-_JIT_REPAIR = "Switch just-in-time loading off in the server's settings and unload everything else."
+Moment: TypeAlias = Literal["load", "use", "block"]
+"""When is looked: just after a load, after the first request, or before and after a block of requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,8 @@ class Difference:
     fact: str
     expected: Json
     found: Json
-    repair: str = ""
+    condition: Condition
+    """Its row in the table of failures, which has the class and the repair."""
 
     def __str__(self) -> str:
         return f"{self.fact} is {self.found!r} where {self.expected!r} is required"
@@ -36,61 +35,106 @@ def catalogue_differences(wanted: ModelFacts, listing: Listing) -> tuple[Differe
     """Differences that can be seen before a load: the key, and the facts of the downloaded model."""
     entries = [model for model in listing.models if model.key == wanted.key]
     if len(entries) != 1:
-        repair = "Download the model, or correct the pinned key; it is compared exactly."
-        return (Difference("models with this key", 1, len(entries), repair),)
+        return (Difference("models with this key", 1, len(entries), "key-differs"),)
     return tuple(_entry_differences(wanted, entries[0]))
 
 
 def _entry_differences(wanted: ModelFacts, entry: ListedModel) -> Iterator[Difference]:
     if entry.type != wanted.kind:
-        yield Difference(
-            "type", wanted.kind, entry.type, "The host classes the model by its architecture and name."
-        )
+        yield Difference("type", wanted.kind, entry.type, "type-differs")
     if entry.max_context_length < wanted.context_tokens:
-        yield Difference("largest context", f"at least {wanted.context_tokens}", entry.max_context_length)
-    compared: tuple[tuple[str, str | None, str | None, str], ...] = (
-        ("format", wanted.format, entry.format, ""),
-        ("quantization", wanted.quantization, entry.quantization_name, _VARIANT_REPAIR),
-        ("selected_variant", wanted.selected_variant, entry.selected_variant, _VARIANT_REPAIR),
-        ("reasoning_default", wanted.reasoning_default, entry.reasoning_default, ""),
+        least = f"at least {wanted.context_tokens}"
+        yield Difference("largest context", least, entry.max_context_length, "context-over-maximum")
+    compared: tuple[tuple[str, str | None, str | None, Condition], ...] = (
+        ("format", wanted.format, entry.format, "format-differs"),
+        ("quantization", wanted.quantization, entry.quantization_name, "variant-differs"),
+        ("selected_variant", wanted.selected_variant, entry.selected_variant, "variant-differs"),
+        ("reasoning_default", wanted.reasoning_default, entry.reasoning_default, "reasoning-differs"),
     )
-    for fact, expected, found, repair in compared:
+    for fact, expected, found, condition in compared:
         if expected not in (UNPINNED, found):
-            yield Difference(fact, expected, found, repair)
+            yield Difference(fact, expected, found, condition)
 
 
 def load_differences(wanted: ModelFacts, loaded: Loaded) -> tuple[Difference, ...]:
     """Differences in the reply to a load."""
     config = loaded.load_config
-    compared: tuple[tuple[str, Json, Json, str], ...] = (
-        ("load status", "loaded", loaded.status, ""),
-        ("type of the loaded model", wanted.kind, loaded.type, ""),
-        ("loaded instance", wanted.key, loaded.instance_id, _OTHERS_REPAIR),
-        ("loaded context", wanted.context_tokens, config.context_length if config else None, _CONTEXT_REPAIR),
+    base = loaded.instance_id.partition(":")[0]
+    instance: Condition = "second-instance" if base == wanted.key.partition(":")[0] else "key-differs"
+    context = config.context_length if config else None
+    compared: tuple[tuple[str, Json, Json, Condition], ...] = (
+        ("load status", "loaded", loaded.status, "host-protocol"),
+        ("type of the loaded model", wanted.kind, loaded.type, "type-differs"),
+        ("loaded instance", wanted.key, loaded.instance_id, instance),
+        ("loaded context", wanted.context_tokens, context, "loaded-context-differs"),
     )
     return tuple(Difference(*row) for row in compared if row[1] != row[2])
 
 
 def resident_differences(
-    wanted: ModelFacts, listing: Listing, inference_ids: tuple[str, ...], *, allow_jit: bool
+    wanted: ModelFacts,
+    listing: Listing,
+    inference_ids: tuple[str, ...],
+    *,
+    allow_jit: bool,
+    moment: Moment = "load",
 ) -> tuple[Difference, ...]:
     """Differences while the model should be resident, alone in the whole list."""
     differences = list(catalogue_differences(wanted, listing))
     resident = [(key, instance.id) for key, instance in listing.resident]
     if resident != [(wanted.key, wanted.inference_id)]:
         found = [instance_id for _, instance_id in resident]
-        differences.append(Difference("loaded instances", [wanted.inference_id], found, _OTHERS_REPAIR))
+        condition = _instances_condition(wanted, [key for key, _ in resident], moment)
+        differences.append(Difference("loaded instances", [wanted.inference_id], found, condition))
+    drift: Condition = "loaded-context-differs" if moment == "load" else "context-drifted"
     for key, instance in listing.resident:
         context = instance.config.context_length
         if key == wanted.key and context != wanted.context_tokens:
-            differences.append(Difference("context", wanted.context_tokens, context, _CONTEXT_REPAIR))
-    if wanted.inference_id not in inference_ids:
+            differences.append(Difference("context", wanted.context_tokens, context, drift))
+    ids_wrong = wanted.inference_id not in inference_ids
+    if ids_wrong or (not allow_jit and set(inference_ids) != {wanted.inference_id}):
         found_ids = list(inference_ids)
-        differences.append(Difference("inference-visible ids", [wanted.inference_id], found_ids))
-    elif not allow_jit and set(inference_ids) != {wanted.inference_id}:
         differences.append(
-            Difference("inference-visible ids", [wanted.inference_id], list(inference_ids), _JIT_REPAIR)
+            Difference("inference-visible ids", [wanted.inference_id], found_ids, "inference-ids-differ")
         )
+    return tuple(differences)
+
+
+def _instances_condition(wanted: ModelFacts, keys: list[str], moment: Moment) -> Condition:
+    if wanted.key not in keys:
+        return "key-differs" if keys and moment == "load" else "model-gone"
+    if len(keys) > 1:
+        return "stray-instance" if moment == "block" else "second-instance"
+    return "inference-ids-differ"  # the one instance has another id than is pinned
+
+
+def surface_differences(listing: Listing, entries: Sequence[PsEntry]) -> tuple[Difference, ...]:
+    """Differences between the two views of what is loaded: instance ids and their contexts."""
+    listed: list[Json] = [[one.id, one.config.context_length] for _, one in listing.resident]
+    seen: list[Json] = [[entry.identifier, entry.context_length] for entry in entries]
+    if listed == seen:
+        return ()
+    return (Difference("instances that `lms ps` shows", listed, seen, "surfaces-disagree"),)
+
+
+def lms_differences(
+    wanted: ModelFacts, listing: Listing, entries: Sequence[PsEntry]
+) -> tuple[Difference, ...]:
+    """Differences that only the second view can show, while the model should be resident alone."""
+    differences = list(surface_differences(listing, entries))
+    for entry in entries:
+        if entry.ttl_ms is not None:
+            differences.append(Difference("ttlMs", None, entry.ttl_ms, "time-to-live"))
+        if entry.device_identifier is not None:
+            differences.append(Difference("deviceIdentifier", None, entry.device_identifier, "remote-device"))
+        if entry.model_key != wanted.key:
+            differences.append(Difference("modelKey", wanted.key, entry.model_key, "key-differs"))
+        if wanted.selected_variant not in (UNPINNED, entry.selected_variant):
+            differences.append(
+                Difference(
+                    "selectedVariant", wanted.selected_variant, entry.selected_variant, "variant-differs"
+                )
+            )
     return tuple(differences)
 
 

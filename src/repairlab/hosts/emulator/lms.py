@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("Error: the daemon cannot be reached\n")
         return 1
     if options.name == "nvidia-smi":
-        return _memory(options.channel)
+        return _devices(options.channel, words)
     return _lms(options.channel, words, frozenset(options.oddity))
 
 
@@ -88,7 +88,10 @@ def _status(channel: str, as_json: bool, oddities: frozenset[str]) -> int:
     return 0
 
 
-def _memory(channel: str) -> int:
+def _devices(channel: str, words: list[str]) -> int:
+    if any("name" in word for word in words):
+        sys.stdout.write("Emulated device, 1.0\n")
+        return 0
     _, free = _ask(channel, "GET", "/memory")
     sys.stdout.write(f"{free // _MIB if isinstance(free, int) else _MUCH_MIB}\n")
     return 0
