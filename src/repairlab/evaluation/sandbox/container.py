@@ -17,7 +17,6 @@ import dataclasses
 import fcntl
 import os
 import secrets
-import select
 import subprocess
 import time
 from dataclasses import dataclass
@@ -30,18 +29,13 @@ from repairlab.evaluation.sandbox.container_arguments import Bounds, Channel, Se
 from repairlab.evaluation.sandbox.container_engine import Engine
 from repairlab.evaluation.sandbox.container_image import Image
 from repairlab.evaluation.sandbox.container_init import HEAD, TRAILER
+from repairlab.evaluation.sandbox.container_life import Life
 from repairlab.evaluation.sandbox.model import Finished, Job, Limits, Probe, Stop, Tree
 from repairlab.evaluation.sandbox.pipes import Pipes, open_pipes
 from repairlab.evaluation.sandbox.scratch import scratch_folder
 from repairlab.evaluation.sandbox.supervise import Clock, Ended, supervise
 
-_DEATH_SECONDS = 10.0
 _HIGH = 20
-_PAUSE = 0.02
-_OVERHEAD = 1
-"""The container's first process."""
-_ENGINE_STATUSES = frozenset({125, 126, 127})
-"""With these the engines' clients speak of themselves; a program may end with them too."""
 _REPAIR = (
     "install podman and runc (or crun), or start docker; for an ordinary user also uidmap and a line each in "
     "/etc/subuid and /etc/subgid"
@@ -87,7 +81,7 @@ class Container:
             ("descriptors", "streams") if engine.kind == "podman" else ("streams",)
         )
         bounds: tuple[Bounds, ...] = ("cgroup", "watch")
-        runtimes = _RUNTIMES if engine.kind == "podman" and not engine.options else ((),)
+        runtimes = _RUNTIMES if engine.kind == "podman" and "--runtime" not in engine.options else ((),)
         return [
             cls(scratch, dataclasses.replace(engine, options=(*engine.options, *runtime)), image, way, bound)
             for way in ((channel,) if channel is not None else channels)
@@ -137,11 +131,12 @@ class Container:
                 ) from error
             process = self._start(job, setting, folder, name, pipes)
             pipes.close_run_side()
-            group = _Container(self.engine, name, process, folder / "pid", pipes, os.dup(pipes.payload))
+            group = Life(self.engine, name, process, folder / "pid", pipes, os.dup(pipes.payload))
             with contextlib.closing(group):
-                frame = HEAD.pack(nonce, len(job.payload)) + job.payload
+                # The head is for the first process and may go ahead; the payload waits for the ready byte.
+                os.write(pipes.payload, HEAD.pack(nonce, len(job.payload)))
                 limits = _with_room_for_the_trailer(job.limits)
-                ended = supervise(process, group, pipes, frame, limits, self.clock)
+                ended = supervise(process, group, pipes, job.payload, limits, self.clock)
         ended, status, own_kills = _read_end(ended, process.returncode, nonce)
         return jobs.finished(
             ended,
@@ -257,87 +252,3 @@ def _version_of(environment: Path) -> str:
         return ""
     facts = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
     return facts.get("version_info") or facts.get("version", "")
-
-
-@dataclass(slots=True)
-class _Container:
-    """The processes of one run: what the container's first process started, and that itself."""
-
-    engine: Engine
-    name: str
-    process: subprocess.Popen[bytes]
-    pid_file: Path
-    pipes: Pipes
-    lease: int
-    _pid: int | None = None
-    _first: int | None = None
-    """A descriptor of the first process, where this machine can have one."""
-
-    def ready(self) -> None:
-        self._pid = self._find()
-        if self._pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._first = os.pidfd_open(self._pid)
-
-    def _find(self) -> int | None:
-        """The first process as this machine counts; None where the engine lives in a virtual machine."""
-        if not Path("/proc/self").exists():
-            return None
-        if self.engine.kind == "podman":
-            text = self.pid_file.read_text(encoding="ascii") if self.pid_file.exists() else ""
-        else:
-            answer = self.engine.attempt("inspect", "--format", "{{.State.Pid}}", self.name)
-            text = answer.stdout.decode("ascii", "replace")
-        pid = int(text) if text.strip().isdecimal() else 0
-        return pid or None
-
-    def excess(self, limits: Limits) -> Stop | None:
-        if self._pid is None:
-            return None
-        return watch.excess(watch.descendants(self._pid), limits, _OVERHEAD)
-
-    def kill(self) -> int | None:
-        """End the lease, and see to it that the container has ended. Who outlived whom is in the trailer."""
-        self._end_lease()
-        deadline = time.monotonic() + _DEATH_SECONDS
-        while self.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(_PAUSE)
-        status = self.process.poll()
-        regular = status is not None and status >= 0 and status not in _ENGINE_STATUSES
-        if not (regular and self._first is not None and self._first_has_ended()):
-            self._remove()
-        return None
-
-    def _remove(self) -> None:
-        """Let the engine remove the container, and hold it to its word."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        deadline = time.monotonic() + _DEATH_SECONDS
-        while self._listed():
-            if time.monotonic() > deadline:
-                raise InfrastructureFailure("a test run survived its kill", kind="sandbox-survivor")
-            self.engine.attempt("rm", "--force", self.name)
-        if self._first is not None and not self._first_has_ended():
-            raise InfrastructureFailure("a test run survived its kill", kind="sandbox-survivor")
-
-    def _listed(self) -> bool:
-        return bool(self.engine.ask("ps", "--all", "--quiet", "--filter", f"name=^{self.name}$"))
-
-    def _first_has_ended(self) -> bool:
-        """Wait until the first process has ended, and with it all others of its process namespace."""
-        poll = select.poll()
-        poll.register(self._first or 0, select.POLLIN)
-        return bool(poll.poll(_DEATH_SECONDS * 1000))
-
-    def _end_lease(self) -> None:
-        self.pipes.close(self.pipes.payload)
-        if self.lease >= 0:
-            os.close(self.lease)
-            self.lease = -1
-
-    def close(self) -> None:
-        self._end_lease()
-        if self._first is not None:
-            os.close(self._first)
-            self._first = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ _MAPPED = 1_900_000_000
 """First of the machine's user numbers that stand for a container's, when root starts it."""
 _INIT_RIGHTS = ("CHOWN", "KILL", "SETGID", "SETPCAP", "SETUID")
 _PAGE = 4096
+_LOOSE = 4096
 _GRACE_SECONDS = 60.0
 
 
@@ -141,12 +143,21 @@ def _isolation(kind: Kind) -> tuple[str, ...]:
 def _bounds(job: Job, setting: Setting) -> tuple[str, ...]:
     words = ["--ulimit", "nofile=1024:1024", "--ulimit", "core=0:0"]
     if setting.engine.kind == "podman":
-        words += ["--ulimit", f"nproc={job.limits.processes}:{job.limits.processes}"]
+        words += ["--ulimit", f"nproc={_most_processes()}:{_most_processes()}"]
     if setting.bounds == "cgroup":
         memory = memory_bound(job)
         words += ["--pids-limit", str(job.limits.processes + 1)]
         words += ["--memory", str(memory), "--memory-swap", str(memory)]
     return tuple(words)
+
+
+def _most_processes() -> int:
+    """A bound that the runtime itself can work under, for engines that else ask for more than they may have.
+
+    The one that counts is set by the last program before the tests.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    return _LOOSE if hard == resource.RLIM_INFINITY else min(_LOOSE, hard)
 
 
 def memory_bound(job: Job) -> int:

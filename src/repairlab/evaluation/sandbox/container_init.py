@@ -5,8 +5,8 @@ needs the standard library alone. It runs as the container's root with just the 
 to signal it and to give it the tree; what it starts runs as an ordinary user without any right, who therefore
 can neither stop, trace nor read it.
 
-Lease: the harness holds the only writing end of one pipe. Over it comes one frame (nonce, length, payload);
-afterwards the pipe stays open and silent for as long as the harness lives. Its end is the end of the
+Lease: the harness holds the only writing end of one pipe. Over it comes one frame (nonce, length, and,
+once the program has said that it runs, the payload); afterwards the pipe stays open and silent for as long as the harness lives. Its end is the end of the
 container: the kernel closes the pipe whatever killed the harness. A deadline stands behind that.
 
 End: when the program has ended, everything else is killed; then one trailer goes out on the report: the
@@ -33,6 +33,10 @@ REPORT_FD = 3
 """Where the program finds its report."""
 _CHUNK = 1 << 16
 _REAP_SECONDS = 10.0
+_HEAD_SECONDS = 10.0
+"""A program may be so quick that it ends before the frame's head is here."""
+_LOOK_SECONDS = 0.25
+"""Between looks at what the kernel killed for want of memory: the first such kill ends the run."""
 _FIRST_KILLED = 500
 """Adjustment of what the kernel kills first when memory is short: the program, not this process."""
 
@@ -104,8 +108,10 @@ class Init:
             if left <= 0:
                 self._give_up()
             readable, writable, _ = select.select(
-                [self.lease, wake], [feed] if waiting and self.payload else [], [], left
+                [self.lease, wake], [feed] if waiting and self.payload else [], [], min(left, _LOOK_SECONDS)
             )
+            if _memory_kills() and self.status is None:
+                self.status = 128 + signal.SIGKILL
             if wake in readable:
                 os.read(wake, _CHUNK)
                 self._reap(program)
@@ -198,9 +204,13 @@ class Init:
     def _finish(self) -> None:
         leftovers = len(_others())
         _kill_others()
-        nonce = self.nonce if self.nonce is not None else bytes(16)
+        deadline = time.monotonic() + _HEAD_SECONDS
+        while self.nonce is None:
+            if not select.select([self.lease], [], [], max(deadline - time.monotonic(), 0))[0]:
+                os._exit(1)
+            self._take()
         status = self.status if self.status is not None else 255
-        trailer = TRAILER.pack(nonce, status, leftovers, _memory_kills())
+        trailer = TRAILER.pack(self.nonce, status, leftovers, _memory_kills())
         os.set_blocking(self.report, True)
         while trailer:
             trailer = trailer[os.write(self.report, trailer) :]
