@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,31 @@ def study(tmp_path: Path) -> Study:
         )
         (tasks / f"{name}.toml").write_text(text)
     return open_study(root)
+
+
+@pytest.fixture(scope="session")
+def as_ordinary_user() -> list[str]:
+    """What to put before a command so that it runs without root's rights; empty for an ordinary user.
+
+    Where a folder on the way to this interpreter or repository is closed to others, the command runs in a
+    mount namespace that shows what it needs under the same paths, and nothing else of the closed folder.
+    """
+    if os.geteuid() != 0:
+        return []
+    needed = sorted({Path(sys.base_prefix).resolve(), ROOT, Path(sys.prefix).resolve()})
+    lines = ["set -e", "stash=$(mktemp -d /tmp/repairlab-stash-XXXXXX)"]
+    for number, closed in enumerate(sorted({c for path in needed for c in _closed_above(path)})):
+        below = [path for path in needed if closed in path.parents]
+        lines += [
+            f"mkdir $stash/{number}-{i} && mount --bind '{p}' $stash/{number}-{i}"
+            for i, p in enumerate(below)
+        ]
+        lines.append(f"mount -t tmpfs -o mode=755 tmpfs '{closed}'")
+        lines += [f"mkdir -p '{p}' && mount --bind $stash/{number}-{i} '{p}'" for i, p in enumerate(below)]
+    lines.append('exec setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all -- "$@"')
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", "\n".join(lines), "sh"]
+
+
+def _closed_above(path: Path) -> list[Path]:
+    """The topmost folder above `path` that others may not enter, if there is one."""
+    return [p for p in reversed(path.parents) if not p.stat().st_mode & 0o001][:1]

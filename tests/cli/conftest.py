@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,12 +64,26 @@ def embedded(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Place:
     return place
 
 
+FEW = ("almanak-rows-without-a-date", "ledgerline-text-round-trip")
+
+
 @pytest.fixture
 def fresh(tmp_path: Path, embedded: Place) -> Place:
-    """A frozen study of its own, with nothing sealed, over the same cache."""
+    """A frozen study of its own over the same cache, with two of the tasks and nothing sealed.
+
+    The identity of a cell does not depend on which other tasks there are, so its cells have the same names.
+    """
     place = Place(copy_study(tmp_path / "study"), embedded.cache)
+    path = place.study / "experiments" / "embedded.toml"
+    path.write_text(re.sub(r"tasks = \[.*?\]", f"tasks = {list(FEW)}", path.read_text(), flags=re.DOTALL))
     place.run("freeze", "embedded")
     return place
+
+
+@pytest.fixture
+def pairs(embedded: Place) -> Callable[[Place], list[tuple[Path, Path]]]:
+    """Each cell of another place beside the cell of the same name in the embedded study."""
+    return lambda place: [(embedded.study / "raw" / "embedded" / c.name, c) for c in place.cells()]
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def edit_record(position: int, change: Callable[[Any], None]) -> Callable[[Path]
         ("metrics.json", edit_json(lambda m: m.update(tool_calls=m["tool_calls"] - 1)), "metrics.json"),
         ("metrics.json", edit_json(lambda m: m.update(files_shown=[])), "metrics.json"),
         ("tests.json", edit_json(lambda t: t.update(runs=2)), "tests.json"),
-        ("patch.diff", lambda p: p.write_bytes(p.read_bytes().replace(b"escape", b"escapE", 1)), "patch.diff"),
+        ("patch.diff", lambda p: p.write_bytes(p.read_bytes().replace(b"esc", b"Esc", 1)), "patch.diff"),
         ("transcript.jsonl", edit_record(2, lambda r: r.update(text=r["text"] + " ")), "transcript record 2"),
         ("transcript.jsonl", edit_record(0, lambda r: r["body"].update(seed=1)), "transcript record 0"),
         ("transcript.jsonl", edit_record(2, lambda r: r["shown"][0].update(end_line=1)), "record 2"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -180,106 +182,99 @@ def test_clocks_and_processes_stand_in_timing_alone(embedded: Any) -> None:
         assert timing["attempt"] == 1
 
 
-def test_two_runs_give_the_same_bytes_but_for_clocks(embedded: Any, fresh: Any) -> None:
+COMPUTED = ("metrics.json", "tests.json", "transcript.jsonl", "patch.diff")
+
+
+def equal(pairs: Any, place: Any, names: tuple[str, ...] = COMPUTED) -> None:
+    """The sealed cells of `place` are those of the embedded study, byte for byte."""
+    both = pairs(place)
+    assert len(both) == 8
+    for ours, theirs in both:
+        for name in names:
+            assert (ours / name).read_bytes() == (theirs / name).read_bytes(), (ours.name, name)
+
+
+def test_two_runs_give_the_same_bytes_but_for_clocks(fresh: Any, pairs: Any) -> None:
     fresh.run("run", "embedded", "--plain")
-    first = {cell.name: check_seal(cell).outcome for cell in embedded.cells()}
-    second = {cell.name: check_seal(cell).outcome for cell in fresh.cells()}
-    different = [name for name in first if first[name] != second.get(name)]
-    # The freeze record holds its own date, so cell.json names another freeze; all else must be equal.
-    for name in different:
-        for artifact in ("metrics.json", "tests.json", "transcript.jsonl", "patch.diff"):
-            ours, theirs = embedded.study / "raw/embedded" / name, fresh.study / "raw/embedded" / name
-            assert (ours / artifact).read_bytes() == (theirs / artifact).read_bytes(), (name, artifact)
-    assert sorted(first) == sorted(second)
+    equal(pairs, fresh)
 
 
-def test_the_copy_sandbox_gives_the_same_patches_and_verdicts(embedded: Any, fresh: Any) -> None:
+def test_the_copy_sandbox_gives_the_same_patches_and_verdicts(fresh: Any, pairs: Any) -> None:
     fresh.run("run", "embedded", "--plain", "--sandbox", "copy")
-    for ours, theirs in zip(embedded.cells(), fresh.cells(), strict=True):
-        assert load(theirs, "cell.json")["facts"]["sandbox"]["materialisation"] == "copy"
-        for artifact in ("metrics.json", "tests.json", "patch.diff"):
-            assert (ours / artifact).read_bytes() == (theirs / artifact).read_bytes(), (ours.name, artifact)
-
-
-def test_unsandboxed_cells_say_so_and_have_the_same_verdicts(embedded: Any, fresh: Any) -> None:
-    done = fresh.run("run", "embedded", "--plain", "--sandbox", "none")
-    assert "unsandboxed" in done.stdout
-    for ours, theirs in zip(embedded.cells(), fresh.cells(), strict=True):
-        assert load(theirs, "cell.json")["facts"]["sandbox"]["name"] == "unsandboxed"
-        for artifact in ("metrics.json", "patch.diff"):
-            assert (ours / artifact).read_bytes() == (theirs / artifact).read_bytes(), (ours.name, artifact)
-
-
-@pytest.mark.parametrize("moment", [1, 4, 8])
-def test_kill_9_of_the_runner_loses_nothing_and_is_resumed(embedded: Any, fresh: Any, moment: int) -> None:
-    """SIGKILL once `moment` records stand in the transcript of a cell under way."""
-    runner = subprocess.Popen(
-        fresh.command("run", "embedded", "--plain"),
-        env=fresh.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    incomplete = fresh.study / "incomplete" / "embedded"
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
-        under_way = list(incomplete.glob("*/attempt-01/transcript.jsonl"))
-        if under_way and len(under_way[0].read_bytes().splitlines()) >= moment:
-            break
-        assert runner.poll() is None, "the run ended before it could be killed"
-    runner.send_signal(signal.SIGKILL)
-    runner.wait()
-    kept = list(incomplete.glob("*/attempt-01"))
-    sealed = {cell.name for cell in fresh.cells()}
+    equal(pairs, fresh, COMPUTED)
     for cell in fresh.cells():
-        check_seal(cell)
-    fresh.run("run", "embedded", "--plain")
-    assert {path.parent.name for path in kept} <= {
-        path.parent.name for path in incomplete.glob("*/attempt-01")
-    }
-    assert sealed <= {cell.name for cell in fresh.cells()}
-    assert len(fresh.cells()) == len(embedded.cells())
-    status = json.loads(fresh.run("status", "embedded", "--json").stdout)
-    assert (status["sealed"], status["pending"], status["incomplete_attempts"]) == (
-        len(embedded.cells()),
-        0,
-        len(kept),
-    )
+        assert load(cell, "cell.json")["facts"]["sandbox"]["materialisation"] == "copy"
+
+
+def test_unsandboxed_cells_say_so_and_have_the_same_verdicts(fresh: Any, pairs: Any) -> None:
+    fresh.run("run", "embedded", "--plain", "--sandbox", "none")
+    equal(pairs, fresh, ("metrics.json", "patch.diff"))
+    for cell in fresh.cells():
+        assert load(cell, "cell.json")["facts"]["sandbox"]["name"] == "unsandboxed"
+    assert "unsandboxed" in fresh.run("show", "embedded").stdout
+
+
+@pytest.mark.parametrize(
+    ("blow", "moment"), [(signal.SIGKILL, 1), (signal.SIGKILL, 4), (signal.SIGKILL, 8), (signal.SIGINT, 4)]
+)
+def test_an_ended_runner_loses_nothing_and_is_resumed(
+    fresh: Any, pairs: Any, blow: signal.Signals, moment: int
+) -> None:
+    """`blow` falls once `moment` records stand in the transcript of a cell under way."""
+    incomplete = fresh.study / "incomplete" / "embedded"
+    command = fresh.command("run", "embedded", "--plain")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=fresh.environment(), **quiet) as runner:
+        while not _records_under_way(incomplete) >= moment:
+            assert runner.poll() is None, "the run ended before it could be stopped"
+            time.sleep(0.002)
+        runner.send_signal(blow)
+        assert runner.wait() == (130 if blow is signal.SIGINT else -blow)
+    kept = {path.parent.name for path in incomplete.glob("*/attempt-01")}
+    sealed = {cell.name: check_seal(cell) for cell in fresh.cells()}
     assert len(kept) == 1
-    assert load(fresh.study / "raw/embedded" / kept[0].parent.name, "timing.json")["attempt"] == 2
-    for ours, theirs in zip(embedded.cells(), fresh.cells(), strict=True):
-        for artifact in ("metrics.json", "tests.json", "transcript.jsonl", "patch.diff"):
-            assert (ours / artifact).read_bytes() == (theirs / artifact).read_bytes(), (ours.name, artifact)
+    fresh.run("run", "embedded", "--plain")
+    assert {path.parent.name for path in incomplete.glob("*/attempt-01")} == kept
+    assert sealed.items() <= {cell.name: check_seal(cell) for cell in fresh.cells()}.items()
+    status = json.loads(fresh.run("status", "embedded", "--json").stdout)
+    assert (status["sealed"], status["pending"], status["incomplete_attempts"]) == (8, 0, 1)
+    (again,) = [cell for cell in fresh.cells() if cell.name in kept]
+    assert load(again, "timing.json")["attempt"] == 2
+    equal(pairs, fresh)
+
+
+def _records_under_way(incomplete: Path) -> int:
+    counts = []
+    for path in incomplete.glob("*/attempt-01/transcript.jsonl"):
+        try:
+            counts.append(path.read_bytes().count(b"\n"))
+        except FileNotFoundError:  # sealed between the listing and the look
+            continue
+    return max(counts, default=0)
 
 
 def test_an_ordinary_user_can_run_the_study(
-    tmp_path_factory: pytest.TempPathFactory, make_place: Any, embedded: Any
+    as_ordinary_user: list[str], make_place: Any, embedded: Any
 ) -> None:
-    """As root, drop to a user without rights; as an ordinary user this is what every other test shows too."""
-    import shutil
-    import tempfile
-
     home = Path(tempfile.mkdtemp(prefix="repairlab-user-", dir="/tmp"))
+    user = 65534 if as_ordinary_user else os.geteuid()
     try:
         study = home / "study"
         for name in ("contracts", "experiments", "preregistration"):
             shutil.copytree(embedded.study / name, study / name)
-        if os.geteuid() == 0:
-            for path in [home, *home.rglob("*")]:
-                os.chown(path, 65534, 65534)
+        for path in [home, *home.rglob("*")]:
+            os.chown(path, user, -1)
         place = make_place(study, home / "cache")
-        prefix = (
-            ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
-        )
         environment = {**place.environment(), "HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
         environment.pop("UV_CACHE_DIR", None)
-        done = subprocess.run(
-            [*prefix, *place.command("run", "embedded", "--plain", "--limit", "4")],
-            capture_output=True, text=True, env=environment, check=False, cwd=home,
-        )  # fmt: skip
+        command = [*as_ordinary_user, *place.command("run", "embedded", "--plain", "--limit", "4")]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, cwd=home)
         assert done.returncode == 0, done.stderr
         cells = place.cells()
         assert len(cells) == 4
         for cell in cells:
             check_seal(cell)
-            assert cell.stat().st_uid == (65534 if os.geteuid() == 0 else os.geteuid())
+            assert cell.stat().st_uid == user
             assert load(cell, "metrics.json") == load(
                 embedded.study / "raw/embedded" / cell.name, "metrics.json"
             )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -241,25 +243,16 @@ except PermissionError:
 """
 
 
-@pytest.fixture
-def ordinary(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Path]:
-    """A command prefix that drops root, and a folder that the ordinary user owns."""
-    folder = Path("/tmp") / f"repairlab-store-{os.getpid()}"
-    folder.mkdir(exist_ok=True)
-    if os.geteuid() != 0:
-        return [], folder
-    os.chown(folder, 65534, 65534)
-    return ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"], folder
-
-
-def test_an_ordinary_user_can_seal_and_cannot_write_afterwards(ordinary: tuple[list[str], Path]) -> None:
-    prefix, folder = ordinary
-    command = [*prefix, sys.executable, "-c", AS_ORDINARY_USER, str(folder)]
+def test_an_ordinary_user_can_seal_and_cannot_write_afterwards(as_ordinary_user: list[str]) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="repairlab-store-", dir="/tmp"))
+    if as_ordinary_user:
+        os.chown(folder, 65534, 65534)
+    command = [*as_ordinary_user, sys.executable, "-c", AS_ORDINARY_USER, str(folder)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
     finally:
         subprocess.run(["chmod", "-R", "u+w", str(folder)], check=False)
-        subprocess.run(["rm", "-rf", str(folder)], check=False)
+        shutil.rmtree(folder)
     assert done.stderr == ""
     assert done.stdout == "sealed\n"
 
@@ -272,8 +265,8 @@ def test_r09_a_store_that_cannot_be_written_refuses_before_any_model_call(tmp_pa
 
 def test_two_file_systems_are_refused(tmp_path: Path) -> None:
     shm = Path("/dev/shm")
-    if not shm.is_dir() or shm.stat().st_dev == tmp_path.stat().st_dev:
-        pytest.fail("this test needs /dev/shm on a file system of its own")
+    if not shm.is_dir():
+        pytest.skip("only Linux has a second file system at a known place")
     other = shm / f"repairlab-{os.getpid()}"
     try:
         with pytest.raises(RefuseToStart, match="two file systems"):
