@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from repairlab.contract.controls import SharedControls
 from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.contract.strict import load
 from repairlab.search.cache import Cache
-from repairlab.search.chunks import ChunkRules, CorpusChunks
+from repairlab.search.chunks import ChunkRules, CorpusChunks, cut
 from repairlab.search.corpus import build_corpus, open_corpus
 from repairlab.search.dense import DenseIndex, embed_corpus
 from repairlab.search.dense_search import DenseSearch
@@ -185,22 +186,34 @@ settled = settings(
 )
 
 
+def unit(values) -> list[float]:
+    """`values` at unit length, each rounded to single precision."""
+    norm = math.sqrt(math.fsum(value * value for value in values))
+    return [float(np.float32(value / norm)) for value in values]
+
+
 @settled
 @given(files=trees, query=words)
-def test_the_ranking_is_that_of_all_rounded_scores(build, embedder, files, query):
-    index = build(files, rules=ChunkRules(3, 1, 40))
+def test_the_ranking_is_that_of_all_exact_scores_rounded(build, embedder, files, query):
+    rules = ChunkRules(3, 1, 40)
+    index = build(files, rules=rules)
     asked = QueryVectors(embedder, "Find.", DIMENSIONS).of(" ".join(query)).vector
-    found = index.best_chunks(asked, 1000)
-    keys = [(-chunk.score, chunk.path, chunk.start) for chunk in found]
-    assert keys == sorted(keys)
-    assert len({(chunk.path, chunk.start) for chunk in found}) == len(found)
-    by_file: dict[str, object] = {}
-    for chunk in found:
-        by_file.setdefault(chunk.path, chunk)
-    assert index.best_files(asked, 1000) == tuple(by_file.values())
+    expected = []
+    for path, data in files.items():
+        for place, text in cut(data, rules):
+            products = zip(unit(Hashing().embed_documents([text])[0]), asked.tolist(), strict=True)
+            score = round(math.fsum(a * b for a, b in products), 6)
+            expected.append((-score, path, place.start, place.end))
+    expected.sort()
+    found = [(-chunk.score, chunk.path, chunk.start, chunk.end) for chunk in index.best_chunks(asked, 1000)]
+    assert found == expected
     for count in (1, 5, 7):
-        assert index.best_chunks(asked, count) == found[:count]
-        assert index.best_files(asked, count) == tuple(by_file.values())[:count]
+        assert len(index.best_chunks(asked, count)) == len(expected[:count])
+        assert [chunk.path for chunk in index.best_chunks(asked, count)] == [
+            row[1] for row in expected[:count]
+        ]
+        paths = list(dict.fromkeys(row[1] for row in expected))
+        assert [chunk.path for chunk in index.best_files(asked, count)] == paths[:count]
 
 
 @settled
