@@ -229,6 +229,12 @@ def agent() -> ModelFacts:
 
 
 @pytest.fixture
+def embedder_facts() -> ModelFacts:
+    """What is pinned of the embedding model."""
+    return ModelFacts("text-embedding-acme", "embedding", 32_768, format="gguf", quantization="Q8_0")
+
+
+@pytest.fixture
 def statement() -> str:
     return STATEMENT
 

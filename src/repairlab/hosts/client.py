@@ -6,10 +6,10 @@ A success is status 200, no ``error`` key, and the expected shape; nothing less.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -23,7 +23,6 @@ from repairlab.hosts.failures import FailureRules, HostError, error_in, parse_js
 from repairlab.hosts.reader import ReplyReader
 from repairlab.hosts.transport import Answer, Call, Clock, Exchange, Patience, Transport
 from repairlab.hosts.wire import (
-    EmbeddingReply,
     Greeting,
     InferenceListing,
     Listing,
@@ -130,10 +129,10 @@ class LMStudioClient:
         outcome = self.chat(request, float("inf"))
         return isinstance(outcome, ChatReply) and bool(outcome.reasoning)
 
-    def embed(self, model: str, texts: tuple[str, ...]) -> EmbeddingReply:
-        """The host's vectors for `texts`, as they came; `repairlab.hosts.embedder` checks and orders them."""
-        payload: Json = {"model": model, "input": list(texts)}
-        return self._ask("POST", EMBEDDINGS, payload, self._patience.silence, EmbeddingReply)
+    def embed(self, model: str, texts: tuple[str, ...]) -> Mapping[str, Any]:
+        """The host's reply for `texts`, as it came; `repairlab.hosts.embedder` checks and orders it."""
+        call = Call("POST", EMBEDDINGS, {"model": model, "input": list(texts)}, self._patience.silence)
+        return parse_json(self._text_of(call), call.where)
 
     def chat(self, request: ChatRequest, deadline: float) -> ChatOutcome:
         """One streamed reply.
@@ -186,18 +185,7 @@ class LMStudioClient:
 
     def _ask(self, method: str, path: str, payload: Json, silence: float, shape: type[ShapeT]) -> ShapeT:
         call = Call(method, path, payload, silence)
-        with self._alone(call.where):
-            answer = self._transport.send(call)
-            failure = self._failure_of(call, answer)
-            if isinstance(failure, HostError):
-                raise self._told(failure, call, answer)
-            if failure is not None:
-                raise failure
-            text = _text(answer)
-            parse_json(text, call.where)
-        return self._shaped(call, text, shape)
-
-    def _shaped(self, call: Call, text: str, shape: type[ShapeT]) -> ShapeT:
+        text = self._text_of(call)
         try:
             return shape.model_validate_json(text, strict=True)
         except ValidationError as error:
@@ -207,6 +195,17 @@ class LMStudioClient:
                 f"{call.where}: the reply has another shape: {field}: {first['msg']}",
                 repair=self._rules.of("host-protocol").repair,
             ) from error
+
+    def _text_of(self, call: Call) -> str:
+        """Body of a reply that is JSON and no error."""
+        with self._alone(call.where):
+            answer = self._transport.send(call)
+            failure = self._failure_of(call, answer)
+            if isinstance(failure, HostError):
+                raise self._told(failure, call, answer)
+            if failure is not None:
+                raise failure
+            return _text(answer)
 
     @contextmanager
     def _alone(self, where: str) -> Iterator[None]:

@@ -117,20 +117,6 @@ class InferenceListing(WireModel):
     data: tuple[InferenceModel, ...]
 
 
-class EmbeddingEntry(WireModel):
-    """One vector. What stands in it is checked by the embedder, number by number."""
-
-    index: int
-    embedding: tuple[float | None, ...]
-
-
-class EmbeddingReply(WireModel):
-    """Reply of ``POST /v1/embeddings``. Its ``usage`` is not read: it is known to be zero."""
-
-    data: tuple[EmbeddingEntry, ...]
-    model: str
-
-
 class Greeting(WireModel):
     """Reply of ``GET /lmstudio-greeting``."""
 

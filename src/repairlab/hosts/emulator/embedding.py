@@ -79,6 +79,6 @@ def _spoiled(data: list[Json], vectors: list[list[float]], fault: str, number: i
         "reordered": list(reversed(data)),
         "index-repeated": [*data[:-1], _entry(0, vectors[-1])],
         "fewer": data[:-1],
-        "drifting": _entries([[first[0] + 0.01 * number, *vector[1:]] for vector in vectors]),
+        "drifting": _entries([[first[0] + 0.1 * number, *vector[1:]] for vector in vectors]),
     }
     return others.get(fault, data)

@@ -2,9 +2,9 @@
 
 Each text becomes a bag of the parts of its identifiers (``parse_HTTPHeader2`` gives ``parse``, ``http``,
 ``header``, ``2``); each part adds a signed weight, one plus the logarithm of its count, to one of 1,024
-places (Weinberger et al. 2009), and the sum is brought to unit length. A faint part made from the whole text
-keeps different texts apart, and gives a text without identifiers a vector too. The instruction before a query
-is dropped, as this embedder understands none.
+places (Weinberger et al. 2009), and the sum is brought to unit length. A few faint parts made from the whole
+text keep different texts apart, and give a text without identifiers a vector too. The instruction before a
+query is dropped, as this embedder understands none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from functools import lru_cache
 DIMENSIONS = 1024
 BYTES_PER_TOKEN = 4
 _FAINT = 0.001
+_FAINT_PARTS = 4
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _INSTRUCTION = re.compile(r"\AInstruct: [^\n]*\nQuery: ?")
@@ -35,8 +36,9 @@ def embed(text: str) -> list[float]:
     for part, count in sorted(parts_of(body).items()):
         place, sign = _place(part)
         vector[place] += sign * (1.0 + math.log(count))
-    place, sign = _place(f"\n{body}")
-    vector[place] += sign * _FAINT * (1.0 + abs(vector[place]))
+    for number in range(_FAINT_PARTS):
+        place, sign = _place(f"{number}\n{body}")
+        vector[place] += sign * _FAINT
     norm = math.sqrt(math.fsum(value * value for value in vector))
     return [value / norm for value in vector]
 
