@@ -18,6 +18,7 @@ from repairlab.cli.settings import Settings, settings_for
 from repairlab.contract.errors import BadInput, IncompleteData, RefuseToStart
 from repairlab.contract.study import Inputs, Study, open_study
 from repairlab.evaluation.environments import PythonEnvironments
+from repairlab.evaluation.golang.environments import GoEnvironments
 from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.sandbox.unsandboxed import Unsandboxed
@@ -160,8 +161,9 @@ def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
     environments = PythonEnvironments.discover(
         plan.workplace.environments, Path(uv), variables, (Path(sys.executable),)
     )
+    toolchains = GoEnvironments.at(plan.workplace.root / "go", Path(uv), variables)
     code = plan.frozen.record.code
-    return Preparation(plan.inputs, plan.workplace, environments, plan.sandbox, code, watch).run()
+    return Preparation(plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch).run()
 
 
 def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bool = False) -> Standing:

@@ -12,6 +12,8 @@ from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.contract.study import Inputs
 from repairlab.contract.task import Task
 from repairlab.evaluation.environments import PythonEnvironments
+from repairlab.evaluation.golang.environments import GoEnvironments
+from repairlab.evaluation.golang.setup import go_setup
 from repairlab.evaluation.goldcheck import GoldCheck, gold_check
 from repairlab.evaluation.pytest_runner import PytestRunner
 from repairlab.evaluation.runs import Runner
@@ -50,6 +52,7 @@ class Preparation:
     inputs: Inputs
     workplace: Workplace
     environments: PythonEnvironments
+    toolchains: GoEnvironments
     sandbox: Sandbox
     code: str
     """The research-code revision: a gold check of other code is made again."""
@@ -81,9 +84,7 @@ class Preparation:
         verify(template)
         material = derive(task, mirror)
         yield "test environment", None
-        installed = self.environments.ensure(task.environment)
-        self.environments.verify(installed)
-        runner = PytestRunner(installed, task.environment, self.inputs.shared.evaluation)
+        runner, key = self._runner(task, template)
         corpus = self._corpus(task, mirror)
         if corpus is not None:
             yield "search corpus", None
@@ -94,11 +95,21 @@ class Preparation:
             gold_changes=self._changes_of(task, template, material.gold_patch),
             corpus=corpus,
             runner=runner,
-            environment_key=installed.key,
+            environment_key=key,
         )
         yield "gold check", None
         self._hold_gold_check(ready)
         yield "ready", ready
+
+    def _runner(self, task: Task, template: Template) -> tuple[Runner, str]:
+        """The runner of the task's language in its verified environment, and that environment's key."""
+        rules = self.inputs.shared.evaluation
+        if task.language == "go":
+            go = go_setup(task, template.root, self.toolchains, self.sandbox, rules)
+            return go, go.environment.key
+        installed = self.environments.ensure(task.environment)
+        self.environments.verify(installed)
+        return PytestRunner(installed, task.environment, rules), installed.key
 
     def _corpus(self, task: Task, mirror: Mirror) -> Corpus | None:
         if not any(treatment.searches for treatment in self.inputs.treatments.values()):
