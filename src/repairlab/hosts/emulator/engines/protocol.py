@@ -30,7 +30,7 @@ class EngineRequest:
         """The tool of this name, if it is on offer."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
-    def call(self, name: str, **arguments: Json) -> EngineCall | None:
+    def call(self, name: str, /, **arguments: Json) -> EngineCall | None:
         """A call of a tool on offer with those of `arguments` that it knows; ``None`` if it is not."""
         offer = self.offer(name)
         if offer is None:

@@ -14,7 +14,7 @@ _QUOTED = re.compile(r"`([^`\n]{3,80})`")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]")
-_WORD = re.compile(r"[a-z]{5,30}")
+_WORD = re.compile(r"\b[A-Za-z][a-z]{4,29}\b")
 _COMMON = frozenset(
     re.findall(
         r"\w+",
@@ -41,8 +41,8 @@ def queries_of(statement: str) -> tuple[str, ...]:
     found += [_last(name) for name in _DOTTED.findall(statement)]
     names = _IDENTIFIER.findall(statement)
     found += [name for name in names if "_" in name.strip("_") or _CAMEL.search(name)]
-    words = [word for word in _WORD.findall(statement.lower()) if word not in _COMMON]
-    found += sorted(set(words), key=lambda word: (-len(word), word))
+    words = {word.lower() for word in _WORD.findall(statement)} - _COMMON
+    found += sorted(words, key=lambda word: (-len(word), word))
     kept = [text[:_CHARACTERS].strip() for text in found]
     return tuple(dict.fromkeys(text for text in kept if len(text) >= 3))[:QUERIES]
 
