@@ -72,6 +72,12 @@ def test_a_shorter_chunk_overlaps_in_proportion_so_that_long_lines_do_not_multip
     assert spans(data, frozen)[:3] == [(1, 20), (18, 37), (35, 54)]
 
 
+def test_a_chunk_that_would_add_no_line_to_the_one_before_it_is_not_made():
+    # Line 2 stands in the first chunk and does not fit together with line 3: nothing is shared.
+    assert spans(b"\na\na", ChunkRules(2, 1, 2)) == [(1, 2), (3, 3)]
+    assert spans(b"a\nb\nccc\n", ChunkRules(3, 2, 5)) == [(1, 2), (2, 3)]
+
+
 def test_s04_a_line_too_long_by_itself_is_a_chunk_cut_at_the_cap(frozen):
     chunks = list(cut(b"a\n" + b"x" * 260_000 + b"\nlast\n", frozen))
     assert [(place.start, place.end, len(text)) for place, text in chunks] == [

@@ -248,6 +248,22 @@ def test_the_digest_follows_text_path_rules_and_model(build, memory_corpus, embe
     assert build(files).digest in digests
 
 
+def test_the_digest_follows_the_places_of_equal_texts(build):
+    files = {"a.py": b"x\nx\nx\nx\n"}
+    two, three = (build(files, ChunkRules(2, overlap, 100)) for overlap in (0, 1))
+    assert (len(two.best_chunks(vector(1), 9)), len(three.best_chunks(vector(1), 9))) == (2, 3)
+    assert two.digest != three.digest
+
+
+def test_the_digest_follows_the_vectors_themselves(build, tmp_path, monkeypatch):
+    """A host that computes other vectors under the same facts cannot go unnoticed."""
+    files = {"a.py": b"one two\n"}
+    first = build(files, folder=tmp_path / "1")
+    original = Hashing._vector
+    monkeypatch.setattr(Hashing, "_vector", lambda self, text: [*original(self, text)[:-1], 0.001])
+    assert build(files, folder=tmp_path / "2").digest != first.digest
+
+
 def test_an_index_of_texts_without_vectors_is_refused(memory_corpus, frozen, tmp_path):
     chunks = CorpusChunks(memory_corpus({"a.py": b"one\n"}), frozen, Cache(tmp_path))
     with pytest.raises(RefuseToStart, match="1 of 1 chunks"):

@@ -1,4 +1,5 @@
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -130,6 +131,22 @@ def test_an_interrupted_preparation_goes_on_where_it_stopped(store):
         store.add(documents(*texts), first)
     assert store.add(documents(*texts), second) == 36
     assert sorted(first.asked + second.asked) == texts
+
+
+def test_a_text_that_another_writer_is_embedding_is_waited_for(store):
+    class StartsAnother(Fixed):
+        def embed_documents(self, texts):
+            other.start()
+            other.join(timeout=0.3)
+            assert other.is_alive()  # it waits
+            return super().embed_documents(texts)
+
+    late = Fixed({}, default=(0.0, 0.0, 1.0))
+    made = []
+    other = threading.Thread(target=lambda: made.append(store.add(documents("a", "b"), late)))
+    assert store.add(documents("a", "b"), StartsAnother({})) == 2
+    other.join(timeout=30)
+    assert (made, late.asked) == ([0], [])
 
 
 def test_the_matrix_has_a_row_for_each_digest_in_the_order_asked_for(store):

@@ -208,7 +208,7 @@ class _FlatIndex:
 
 
 def _products(vectors: Matrix, query: Vector) -> NDArray[np.float64]:
-    products: NDArray[np.float64] = vectors.astype(np.float64) * query.astype(np.float64)
+    products: NDArray[np.float64] = np.multiply(vectors, query, dtype=np.float64)
     # No matrix product: the order of its sums would depend on threads. Adding zero turns -0.0 into 0.0.
     rounded: NDArray[np.float64] = np.round(products.sum(axis=1), SCORE_DIGITS) + 0.0
     return rounded
