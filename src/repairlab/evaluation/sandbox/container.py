@@ -137,15 +137,11 @@ class Container:
                 os.write(pipes.payload, HEAD.pack(nonce, len(job.payload)))
                 limits = _with_room_for_the_trailer(job.limits)
                 ended = supervise(process, group, pipes, job.payload, limits, self.clock)
-        ended, status, own_kills = _read_end(ended, process.returncode, nonce)
+        end = _read_end(ended, process.returncode, nonce)
+        if self.bounds == "watch" and end.ended.stopped is not Stop.MEMORY:
+            end = dataclasses.replace(end, machine_kills=watch.out_of_memory_kills() - kills)
         return jobs.finished(
-            ended,
-            status,
-            "copy",
-            PLACES,
-            began,
-            self.clock(),
-            memory_kills=max(watch.out_of_memory_kills() - kills - own_kills, 0),
+            end.ended, end.status, "copy", PLACES, began, self.clock(), memory_kills=end.machine_kills
         )
 
     def _start(
@@ -173,27 +169,36 @@ class Container:
         errors: int,
         passed: tuple[int, ...] = (),
     ) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            command,
-            cwd="/",
-            env=self.engine.environment(),
-            stdin=standard_input,
-            stdout=output,
-            stderr=errors,
-            pass_fds=passed,
-            start_new_session=True,
-        )
+        try:
+            return subprocess.Popen(
+                command,
+                cwd="/",
+                env=self.engine.environment(),
+                stdin=standard_input,
+                stdout=output,
+                stderr=errors,
+                pass_fds=passed,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InfrastructureFailure(
+                f"{self.engine.kind} did not start: {error}", kind="sandbox-start"
+            ) from error
 
     def _check_interpreter(self, job: Job) -> None:
-        """An environment may rest on the system's own Python only if the image has exactly that one."""
-        if job.environment is None or not any(map(container_arguments.of_the_system, job.read_only)):
+        """What lies in this machine's system is not shown: the image has a system of its own.
+
+        An environment may rest on the system's Python only if the image has exactly that one.
+        """
+        hidden = sorted(str(path) for path in job.read_only if container_arguments.of_the_system(path))
+        if not hidden:
             return
-        wanted = _version_of(job.environment)
+        wanted = "" if job.environment is None else _version_of(job.environment)
         if not wanted or wanted != self.image.python:
             raise RefuseToStart(
-                f"the environment rests on the system's Python {wanted or '(unknown)'}, the image has "
-                f"{self.image.python or 'an unknown one'}",
-                repair="let the environment rest on a Python outside of /usr: uv python install",
+                f"the environment rests on {hidden[0]} of this machine (Python {wanted or 'unknown'}), which "
+                f"a container does not show; the image has Python {self.image.python or 'unknown'}",
+                repair="let it rest on a toolchain outside of /usr: for Python, uv python install",
             )
 
 
@@ -220,28 +225,38 @@ def _with_room_for_the_trailer(limits: Limits) -> Limits:
     return dataclasses.replace(limits, report_bytes=limits.report_bytes + TRAILER.size)
 
 
-def _read_end(ended: Ended, returncode: int, nonce: bytes) -> tuple[Ended, int, int]:
-    """The end without its trailer, the program's status, and the kernel's kills inside the container.
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a run ended, without its trailer."""
+
+    ended: Ended
+    status: int
+    machine_kills: int
+    """Processes of the run that the kernel killed because the machine was out of memory."""
+
+
+def _read_end(ended: Ended, returncode: int, nonce: bytes) -> _End:
+    """Take the trailer off the report.
 
     Raises:
         InfrastructureFailure: the container was lost; kind ``sandbox-lost``.
     """
     body, trailer = ended.report[: -TRAILER.size], ended.report[-TRAILER.size :]
     if len(trailer) == TRAILER.size and trailer.startswith(nonce):
-        _, status, leftovers, kills = TRAILER.unpack(trailer)
+        _, status, leftovers, kills, machine_kills = TRAILER.unpack(trailer)
         stopped = ended.stopped
         if kills:
             stopped = Stop.MEMORY
         elif stopped is Stop.WALL_TIME:  # it had ended already when the time was over
             stopped = None
         whole = dataclasses.replace(ended, report=body, stopped=stopped, leftovers=leftovers)
-        return whole, status, kills
+        return _End(whole, status, machine_kills)
     if ended.ready_at is not None and ended.stopped is None and not ended.report_overflow:
         said = bytes(ended.output.tail or ended.output.head).decode("utf-8", "replace").strip()
         raise InfrastructureFailure(
             f"the container was lost (status {returncode}): {said[-2000:]}", kind="sandbox-lost"
         )
-    return ended, returncode, 0
+    return _End(ended, returncode, 0)
 
 
 def _version_of(environment: Path) -> str:

@@ -76,6 +76,7 @@ def write_inputs(job: Job, setting: Setting, folder: Path) -> None:
         "argv": limited,
         "variables": jobs.variables(job, PLACES),
         "user": setting.user,
+        "cgroup": setting.bounds == "cgroup",
         "seconds": job.limits.start_seconds + job.limits.wall_seconds + _GRACE_SECONDS,
         "layout": {"repo": PLACES["repo"], "template": TEMPLATE},
     }

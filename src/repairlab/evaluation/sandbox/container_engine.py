@@ -6,17 +6,20 @@ of these differences are here and in `sandbox.container_arguments`.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
-from repairlab.contract.errors import InfrastructureFailure
+from repairlab.contract.errors import InfrastructureFailure, RefuseToStart
 
 Kind = Literal["podman", "docker"]
 
 _SECONDS = 120.0
+_PACKAGES = MappingProxyType({"podman": "podman runc crun uidmap", "docker": "docker.io"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,18 @@ class Engine:
     """Such as ``("--runtime", "runc")``."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """What the program may read: PATH, HOME, XDG_RUNTIME_DIR, DOCKER_HOST. None of it is shown inside."""
+
+    @classmethod
+    def find(cls, kind: Kind, search_path: str, variables: Mapping[str, str]) -> Engine:
+        """The engine on `search_path`, whose client reads `variables`.
+
+        Raises:
+            RefuseToStart: it is missing.
+        """
+        program = shutil.which(kind, path=search_path)
+        if program is None:
+            raise RefuseToStart(f"{kind} is missing", repair=f"install it: apt-get install {_PACKAGES[kind]}")
+        return cls(kind, Path(program), (), {"PATH": search_path, **variables})
 
     def command(self, *arguments: str) -> tuple[str, ...]:
         """The command line for `arguments`."""

@@ -5,13 +5,14 @@ needs the standard library alone. It runs as the container's root with just the 
 to signal it and to give it the tree; what it starts runs as an ordinary user without any right, who therefore
 can neither stop, trace nor read it.
 
-Lease: the harness holds the only writing end of one pipe. Over it comes one frame (nonce, length, and,
-once the program has said that it runs, the payload); afterwards the pipe stays open and silent for as long as the harness lives. Its end is the end of the
-container: the kernel closes the pipe whatever killed the harness. A deadline stands behind that.
+Lease: the harness holds the only writing end of one pipe. Over it comes one frame (nonce, length, and, once
+the program has said that it runs, the payload); afterwards the pipe stays open and silent for as long as the
+harness lives. Its end is the end of the container: the kernel closes the pipe whatever killed the harness. A
+deadline stands behind that.
 
 End: when the program has ended, everything else is killed; then one trailer goes out on the report: the
 nonce, which the program never sees, the program's status, how many processes outlived it, how many the kernel
-killed because the container was out of memory. A report without a trailer was cut on its way.
+killed because the container, or the machine, was out of memory. A report without a trailer was cut.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ import time
 from pathlib import Path
 
 HEAD = struct.Struct(">16sQ")
-TRAILER = struct.Struct(">16sBII")
+TRAILER = struct.Struct(">16sBIII")
 REPORT_FD = 3
 """Where the program finds its report."""
 _CHUNK = 1 << 16
 _REAP_SECONDS = 10.0
+_NEAR_BYTES = 1 << 20
+"""What the kernel may keep back for its processors when it says how much memory a control group used."""
 _HEAD_SECONDS = 10.0
 """A program may be so quick that it ends before the frame's head is here."""
 _LOOK_SECONDS = 0.25
@@ -110,7 +113,7 @@ class Init:
             readable, writable, _ = select.select(
                 [self.lease, wake], [feed] if waiting and self.payload else [], [], min(left, _LOOK_SECONDS)
             )
-            if _memory_kills() and self.status is None:
+            if self.status is None and self._memory_kills() != (0, 0):
                 self.status = 128 + signal.SIGKILL
             if wake in readable:
                 os.read(wake, _CHUNK)
@@ -210,15 +213,37 @@ class Init:
                 os._exit(1)
             self._take()
         status = self.status if self.status is not None else 255
-        trailer = TRAILER.pack(self.nonce, status, leftovers, _memory_kills())
+        trailer = TRAILER.pack(self.nonce, status, leftovers, *self._memory_kills())
         os.set_blocking(self.report, True)
         while trailer:
             trailer = trailer[os.write(self.report, trailer) :]
         os._exit(status)
 
+    def _memory_kills(self) -> tuple[int, int]:
+        """Processes of this container that the kernel killed: for its own bound, for the machine's sake."""
+        if not self.job["cgroup"]:
+            return 0, 0
+        kills = _counter("memory.events", "oom_kill") or _counter("memory/memory.oom_control", "oom_kill")
+        most, bound = (_counter(f"memory/memory.{name}_in_bytes", "") for name in ("max_usage", "limit"))
+        reached = _counter("memory.events", "oom") or most + _NEAR_BYTES >= bound > 0
+        return (kills, 0) if reached else (0, kills)
+
     def _give_up(self) -> None:
         _kill_others()
         os._exit(1)
+
+
+def _counter(file: str, name: str) -> int:
+    """A number out of a file of this container's control group; 0 where that is not shown.
+
+    With a name it stands behind that in a line of its own, without one it is all that the file holds.
+    """
+    try:
+        lines = (Path("/sys/fs/cgroup") / file).read_text().split("\n")
+    except OSError:
+        return 0
+    words = (line.split() for line in lines)
+    return next((int(found[-1]) for found in words if found and found[:-1] == name.split()), 0)
 
 
 def _others() -> list[int]:
@@ -247,17 +272,6 @@ def _kill_others() -> None:
             if not _others():
                 return
             time.sleep(0.01)
-
-
-def _memory_kills() -> int:
-    """The kernel's kills in this container's own control group; 0 where that is not shown."""
-    for name in ("memory.events", "memory/memory.oom_control"):
-        try:
-            lines = (Path("/sys/fs/cgroup") / name).read_text().split("\n")
-        except OSError:
-            continue
-        return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
-    return 0
 
 
 if __name__ == "__main__":

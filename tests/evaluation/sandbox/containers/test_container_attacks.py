@@ -54,7 +54,8 @@ import json, os, struct
 def frame(**fields):
     payload = json.dumps(fields).encode()
     return struct.pack(">I", len(payload)) + bytes(32) + payload
-records = frame(n=2, kind="final", exit=0, phases=0, leftovers=0) + struct.pack(">16sBII", bytes(16), 0, 0, 0)
+records = frame(n=2, kind="final", exit=0, phases=0, leftovers=0)
+records += struct.pack(">16sBIII", bytes(16), 0, 0, 0, 0)
 for descriptor in range(3, 64):
     try:
         os.write(descriptor, records)
