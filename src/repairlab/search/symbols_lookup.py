@@ -1,0 +1,141 @@
+"""Looks symbols up by name: exact, qualified, whatever its case, by its beginning, by similarity."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from repairlab.search.symbols_index import SymbolIndex
+from repairlab.search.tokens import normal
+
+
+class Tier(StrEnum):
+    """How a term fits a symbol, the best first."""
+
+    QUALIFIED = "qualified name"
+    EXACT = "name"
+    LAST = "last part of a dotted name"
+    FOLDED = "name, case ignored"
+    PREFIX = "beginning of the name"
+    SIMILAR = "similar name"
+
+
+class Match(NamedTuple):
+    """A symbol that fits a term: its id, how, and how well (above 0, at most 1)."""
+
+    symbol: int
+    tier: Tier
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class LookupRule:
+    """Weights and limits of the tiers.
+
+    Attributes:
+        last: weight where a dotted term fits by its last part only. Exact and qualified names weigh 1.
+        folded: where case differs.
+        prefix: where the term is the beginning of a name.
+        similar: where a name is similar, times its ratio / 100.
+        prefix_characters: shorter terms are no beginning of anything.
+        similar_characters: shorter terms are similar to nothing.
+        cutoff: least ratio of a similar name (1 to 100).
+        names: at most so many names by beginning or similarity.
+    """
+
+    last: float = 0.8
+    folded: float = 0.6
+    prefix: float = 0.4
+    similar: float = 0.4
+    prefix_characters: int = 3
+    similar_characters: int = 4
+    cutoff: int = 80
+    names: int = 5
+
+
+class SymbolLookup:
+    """Lookup over one index."""
+
+    __slots__ = ("_folded", "_index", "rule")
+
+    def __init__(self, index: SymbolIndex, rule: LookupRule | None = None) -> None:
+        self._index = index
+        self.rule = rule or LookupRule()
+        folded: defaultdict[str, list[str]] = defaultdict(list)
+        for name in index.names:
+            folded[name.casefold()].append(name)
+        self._folded = dict(folded)
+
+    def exact(self, name: str) -> tuple[int, ...]:
+        """Ids of the symbols with this name, ascending."""
+        return tuple(self._index.defining(normal(name)))
+
+    def qualified(self, dotted: str) -> tuple[int, ...]:
+        """Ids of the symbols whose qualified name ends with these parts, ascending."""
+        parts = normal(dotted).split(".")
+        return tuple(
+            number
+            for number in self._index.defining(parts[-1])
+            if self._index.symbol(number).qualified.split(".")[-len(parts) :] == parts
+        )
+
+    def folded(self, name: str) -> tuple[int, ...]:
+        """Ids of the symbols with this name in any case, ascending."""
+        return self._ids(self._folded.get(normal(name).casefold(), ()))
+
+    def prefix(self, beginning: str) -> tuple[str, ...]:
+        """The names with this beginning, shortest first, then by text; at most ``rule.names``."""
+        names, beginning = self._index.names, normal(beginning)
+        first = bisect_left(names, beginning)
+        last = first
+        while last < len(names) and names[last].startswith(beginning):
+            last += 1
+        return tuple(sorted(names[first:last], key=lambda name: (len(name), name))[: self.rule.names])
+
+    def similar(self, name: str) -> tuple[tuple[str, float], ...]:
+        """The most similar names with their ratio, best first; at most ``rule.names``."""
+        found = self._index.similar.best(normal(name), cutoff=self.rule.cutoff, most=self.rule.names)
+        return tuple((self._index.names[match.number], match.ratio) for match in found)
+
+    def matches(self, term: str, *, loose: bool) -> tuple[Match, ...]:
+        """The symbols of the best tier that has any, by id.
+
+        Args:
+            term: a name, or several joined by dots.
+            loose: whether names that only begin alike or are similar count.
+        """
+        rule, last = self.rule, term.rpartition(".")[2]
+        dotted = last != term
+        if dotted and (ids := self.qualified(term)):
+            return _all(ids, Tier.QUALIFIED, 1.0)
+        if ids := self.exact(last):
+            return _all(ids, Tier.LAST, rule.last) if dotted else _all(ids, Tier.EXACT, 1.0)
+        if len(self._index.referring(normal(last))):
+            return ()  # a name that is used here and defined elsewhere is no misspelling
+        if ids := self.folded(last):
+            return _all(ids, Tier.FOLDED, rule.folded)
+        return self._loose(last) if loose else ()
+
+    def _loose(self, name: str) -> tuple[Match, ...]:
+        rule = self.rule
+        if len(name) >= rule.prefix_characters and (names := self.prefix(name)):
+            return _all(self._ids(names), Tier.PREFIX, rule.prefix)
+        if len(name) < rule.similar_characters:
+            return ()
+        found = [
+            Match(number, Tier.SIMILAR, rule.similar * ratio / 100)
+            for text, ratio in self.similar(name)
+            for number in self._index.defining(text)
+        ]
+        return tuple(sorted(found))
+
+    def _ids(self, names: Sequence[str]) -> tuple[int, ...]:
+        return tuple(sorted(number for name in names for number in self._index.defining(name)))
+
+
+def _all(ids: Sequence[int], tier: Tier, weight: float) -> tuple[Match, ...]:
+    return tuple(Match(number, tier, weight) for number in ids)

@@ -1,0 +1,329 @@
+"""Definitions and references of one file, read by tree-sitter.
+
+Every offset is one of bytes. Bytes that are not UTF-8 are shown to the parser as ``_``, so that it neither
+stops at them nor moves anything; names are then read from the file itself. Only the tree-sitter library
+descends into the tree: no recursion here, whatever the depth of a source. Where the parser gives up on a part
+of a file, definitions are recovered from lines that begin as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+import tree_sitter
+import tree_sitter_go
+import tree_sitter_python
+
+from repairlab.search.symbols_blob import (
+    NONE,
+    UNKNOWN,
+    Definition,
+    FileSymbols,
+    Import,
+    Kind,
+    Reference,
+    Use,
+    pack,
+)
+from repairlab.search.symbols_imports import go_import, python_imports
+from repairlab.search.tokens import normal
+
+if TYPE_CHECKING:  # worker processes need no more than its name
+    from repairlab.contract.task import Language
+
+_LOOK_BACK = 200
+_NAME_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz.") | set(
+    range(128, 256)
+)
+_TO_NAMES = bytes(byte if byte in _NAME_BYTES else 0x20 for byte in range(256))
+_RECEIVER = re.compile(r"\(\s*(?:(\w+)\s+)?\*?\s*\(?\s*(\w+)")
+_RECOVERY = {
+    "python": re.compile(
+        rb"^[ \t]*(?:async[ \t]+)?(def|class)[ \t]+([^\W\d][\w\x80-\xff]*)[ \t]*[(:\[]", re.MULTILINE
+    ),
+    "go": re.compile(
+        rb"^(func|type)[ \t]+(?:\([^)\n]*\)[ \t]*)?([^\W\d][\w\x80-\xff]*)[ \t]*[(\[ ]", re.MULTILINE
+    ),
+}
+_USES = {"type_use": Use.TYPE, "base": Use.BASE, "call": Use.CALL}
+"""By capture; where two name one place, the later one tells more."""
+
+Nodes = Mapping[str, Sequence[tree_sitter.Node]]
+
+
+class Found(NamedTuple):
+    """A definition before its place among the others is known. `top`: whatever the parser put around it."""
+
+    start: int
+    end: int
+    place: int
+    first: int
+    last: int
+    line: int
+    name: str
+    kind: Kind
+    owner: str
+    receiver: str
+    recovered: bool = False
+    top: bool = False
+
+
+class Grammar:
+    """Parser and query of one language, for any number of files."""
+
+    __slots__ = ("_language", "_parser", "_query")
+
+    def __init__(self, language: Language) -> None:
+        pointer = tree_sitter_python.language() if language == "python" else tree_sitter_go.language()
+        grammar = tree_sitter.Language(pointer)
+        self._language = language
+        self._parser = tree_sitter.Parser(grammar)
+        self._query = tree_sitter.Query(grammar, query_source(language))
+
+    def parse(self, data: bytes) -> FileSymbols:
+        """The symbols of a file with these bytes."""
+        shown = _readable(data)
+        root = self._parser.parse(shown).root_node
+        nodes = tree_sitter.QueryCursor(self._query).captures(root)
+        texts = _Texts()
+        found = [*_functions_and_types(nodes, data), *_methods(nodes, data), *_variables(nodes, data)]
+        if root.has_error:
+            found += _recovered(nodes, data, self._language, {item.place for item in found})
+        definitions = _placed(found, texts)
+        names = frozenset(item.place for item in found)
+        references = _references(nodes, data, definitions, names, texts)
+        imports = _imports(nodes, data, self._language, texts)
+        package = next((texts.of(_text(node, data)) for node in nodes.get("package", ())), NONE)
+        return FileSymbols(texts.all, package, root.has_error, definitions, references, imports)
+
+
+def parse_packed(language: Language, blobs: Sequence[bytes]) -> list[bytes]:
+    """The stored symbols of each file, in order: what a worker process does."""
+    grammar = Grammar(language)
+    return [pack(grammar.parse(data)) for data in blobs]
+
+
+def query_source(language: Language) -> str:
+    """The tree-sitter query of a language."""
+    return files("repairlab.search").joinpath("queries", f"{language}.scm").read_text("utf-8")
+
+
+class _Texts:
+    """Numbers distinct texts from 0 on."""
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def of(self, text: str) -> int:
+        """The number of `text`, `NONE` for an empty one."""
+        return self._numbers.setdefault(text, len(self._numbers)) if text else NONE
+
+    @property
+    def all(self) -> list[str]:
+        return list(self._numbers)
+
+
+def _readable(data: bytes) -> bytes:
+    """`data` with ``_`` for each byte that is not UTF-8: as long, and all other bytes where they were."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "surrogateescape")
+        return re.sub("[\udc80-\udcff]", "_", text).encode()
+    return data
+
+
+def _text(node: tree_sitter.Node, data: bytes) -> str:
+    return normal(data[node.start_byte : node.end_byte].decode("utf-8", "replace"))
+
+
+def _found(
+    node: tree_sitter.Node,
+    name: tree_sitter.Node,
+    data: bytes,
+    kind: Kind,
+    owner: str = "",
+    receiver: str = "",
+) -> Found:
+    return Found(
+        node.start_byte,
+        node.end_byte,
+        name.start_byte,
+        node.start_point[0] + 1,
+        node.end_point[0] + 1,
+        name.start_point[0] + 1,
+        _text(name, data),
+        kind,
+        owner,
+        receiver,
+    )
+
+
+def _functions_and_types(nodes: Nodes, data: bytes) -> Iterator[Found]:
+    for capture, kind in (("function", Kind.FUNCTION), ("type", Kind.TYPE)):
+        for node in nodes.get(capture, ()):
+            name = node.child_by_field_name("name")
+            if name is not None and name.end_byte > name.start_byte:
+                yield _found(node, name, data, kind)
+    for node in nodes.get("alias", ()):
+        yield _found(node, node, data, Kind.TYPE)
+
+
+def _methods(nodes: Nodes, data: bytes) -> Iterator[Found]:
+    """Go's: the type that owns a method stands in its receiver."""
+    for node in nodes.get("method", ()):
+        name, receiver = node.child_by_field_name("name"), node.child_by_field_name("receiver")
+        if name is not None and receiver is not None:
+            read = _RECEIVER.match(_text(receiver, data))
+            variable, owner = (read[1] or "", read[2]) if read else ("", "")
+            yield _found(node, name, data, Kind.METHOD, owner, variable)
+    for node in nodes.get("interface_method", ()):
+        name = node.child_by_field_name("name")
+        if name is not None:
+            yield _found(node, name, data, Kind.METHOD)
+
+
+def _variables(nodes: Nodes, data: bytes) -> Iterator[Found]:
+    for capture, kind in (("constants", Kind.CONSTANT), ("variables", Kind.VARIABLE)):
+        for spec in nodes.get(capture, ()):
+            for name in spec.children_by_field_name("name"):
+                if name.is_named:  # not the comma between two
+                    yield _found(spec, name, data, kind)
+    for name in nodes.get("variable", ()):
+        parent = name.parent
+        whole = parent if parent is not None and parent.type == "assignment" else name
+        item = _found(whole, name, data, Kind.VARIABLE)
+        # Python has no constants but by convention: upper case.
+        yield item._replace(kind=Kind.CONSTANT) if item.name.isupper() else item
+
+
+def _recovered(nodes: Nodes, data: bytes, language: str, known: set[int]) -> Iterator[Found]:
+    """Definitions on lines inside the parts that the parser could not read."""
+    spans = [(node.start_byte, node.end_byte) for node in nodes.get("error", ())]
+    for match in _RECOVERY[language].finditer(data):
+        place = match.start(2)
+        if place in known or not any(start <= place < end for start, end in spans):
+            continue
+        line = data.count(b"\n", 0, place) + 1
+        kind = Kind.TYPE if match[1] in (b"class", b"type") else Kind.FUNCTION
+        name = normal(match[2].decode("utf-8", "replace"))
+        top = match[0][:1] not in b" \t"
+        yield Found(match.start(1), match.end(2), place, line, line, line, name, kind, "", "", True, top)
+
+
+def _placed(found: Iterable[Found], texts: _Texts) -> list[Definition]:
+    """The definitions in order, each with what encloses it."""
+    definitions: list[Definition] = []
+    open_scopes: list[tuple[int, int, str, Kind]] = []  # index, end, dotted name, kind
+    for item in sorted(set(found), key=lambda item: (item.start, -item.end, item.place)):
+        while open_scopes and open_scopes[-1][1] <= item.start:
+            open_scopes.pop()
+        around = open_scopes[-1] if open_scopes and not item.top else (NONE, 0, "", None)
+        owner = item.owner or around[2]
+        kind = Kind.METHOD if item.kind is Kind.FUNCTION and around[3] is Kind.TYPE else item.kind
+        if kind in (Kind.FUNCTION, Kind.METHOD, Kind.TYPE) and not item.recovered:
+            dotted = f"{owner}.{item.name}" if owner else item.name
+            open_scopes.append((len(definitions), item.end, dotted, kind))
+        definitions.append(
+            Definition(
+                texts.of(item.name),
+                texts.of(owner),
+                texts.of(item.receiver),
+                kind,
+                around[0],
+                item.start,
+                item.end,
+                item.place,
+                item.first,
+                item.last,
+                item.line,
+                item.recovered,
+            )
+        )
+    return definitions
+
+
+def _references(
+    nodes: Nodes, data: bytes, definitions: Sequence[Definition], names: frozenset[int], texts: _Texts
+) -> list[Reference]:
+    """The references by place, one at each, the names of definitions left out."""
+    found: dict[int, tuple[tree_sitter.Node, Use, bool]] = {}
+    for capture, use in _USES.items():
+        for node in nodes.get(capture, ()):
+            found[node.start_byte] = (node, use, False)
+        for node in nodes.get(f"{capture}_member", ()):
+            found[node.start_byte] = (node, use, True)
+    scopes = _Scopes(definitions)
+    references: list[Reference] = []
+    for place in sorted(found.keys() - names):
+        node, use, member = found[place]
+        receiver = _receiver(data, place) if member else ""
+        name = normal(data[place : node.end_byte].decode("utf-8", "replace"))
+        references.append(
+            Reference(
+                texts.of(name), texts.of(receiver), use, scopes.around(place), place, node.start_point[0] + 1
+            )
+        )
+    return references
+
+
+class _Scopes:
+    """Tells for ascending places which function or type is innermost around each."""
+
+    __slots__ = ("_next", "_open", "_scopes")
+
+    def __init__(self, definitions: Sequence[Definition]) -> None:
+        kinds = (Kind.FUNCTION, Kind.METHOD, Kind.TYPE)
+        self._scopes = [(n, item) for n, item in enumerate(definitions) if item.kind in kinds]
+        self._next = 0
+        self._open: list[tuple[int, Definition]] = []
+
+    def around(self, place: int) -> int:
+        """Index of the innermost definition around `place`, `NONE` at the top."""
+        while self._next < len(self._scopes) and self._scopes[self._next][1].start <= place:
+            while self._open and self._open[-1][1].end <= self._scopes[self._next][1].start:
+                self._open.pop()
+            self._open.append(self._scopes[self._next])
+            self._next += 1
+        while self._open and self._open[-1][1].end <= place:
+            self._open.pop()
+        return self._open[-1][0] if self._open else NONE
+
+
+def _receiver(data: bytes, place: int) -> str:
+    """The dotted name before the dot before the name at `place`; `UNKNOWN` if there is another expression."""
+    before = data[max(0, place - _LOOK_BACK) : place].rstrip()
+    if not before.endswith(b"."):
+        return UNKNOWN
+    before = before[:-1].rstrip()
+    if before.endswith(b"super()"):
+        return "super()"
+    run = before.translate(_TO_NAMES).rsplit(b" ", 1)[-1]
+    if not run or run[:1] in b".0123456789" or len(run) == _LOOK_BACK - 1:
+        return UNKNOWN
+    return normal(run.decode("utf-8", "replace"))
+
+
+def _imports(nodes: Nodes, data: bytes, language: str, texts: _Texts) -> list[Import]:
+    imports: list[Import] = []
+    for node in sorted(nodes.get("import", ()), key=lambda node: node.start_byte):
+        line = node.start_point[0] + 1
+        read = python_imports(node, data) if language == "python" else go_import(node, data)
+        for item in read:
+            last = item.module.rpartition("." if language == "python" else "/")[2]
+            imports.append(
+                Import(
+                    texts.of(item.module),
+                    texts.of(last),
+                    texts.of(item.name),
+                    texts.of(item.alias),
+                    item.level,
+                    line,
+                )
+            )
+    return imports
