@@ -4,7 +4,7 @@
 
 The floor is the fastest of several passes over the same bytes: a sum of their bits on one core, and numpy's
 matrix-vector product on all cores. Ours is a whole answer on one core: candidates, exact scores, the best 50
-files. Passes alternate, so that a busy machine slows all of them, and each finds its vectors in memory, not in
+files. Passes alternate, so that a busy machine slows all, and each finds its vectors in memory, not in
 the processor's caches. Given a bare REPOSITORY, its COMMITs are prepared one after the other with an embedder
 that only counts. The exit status is 1 where a target is missed.
 """
