@@ -1,11 +1,12 @@
 """Reading the report of a run: numbered, authenticated records, and nothing else.
 
 The first record that does not verify ends the evidence; what came before it stands, what follows is not read.
-The rules of the sending side are in `repairlab.evaluation.inside.pytest_launcher`.
+The rules of the sending side are in `repairlab.evaluation.inside.launching`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -21,7 +22,15 @@ class Hello(StrictModel):
     kind: Literal["hello"]
     n: int
     python: str
-    pytest: str
+    pytest: str = ""
+    """Empty when another framework runs the tests."""
+    django: str = ""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Versions of Python and of the framework, by name."""
+        known = {"python": self.python, "pytest": self.pytest, "django": self.django}
+        return {name: version for name, version in known.items() if version}
 
 
 class Collected(StrictModel):
