@@ -389,3 +389,88 @@ def test_the_launcher_leaves_its_names_to_the_checkout(unittests):
     text = "import launching, unittest_result\n" + HEAD
     text += "    def test_a(self):\n        assert launching.HERE and unittest_result.HERE\n"
     assert unittests({**files, "test_a.py": text}).end is RunEnd.ALL_PASSED
+
+
+DJANGO = ("asgiref==3.13.0", "django==5.2.19", "sqlparse==0.6.1")
+PROJECT = {
+    "shop/__init__.py": "",
+    "shop/settings.py": "SECRET_KEY = 'none'\nINSTALLED_APPS = ['shop']\nUSE_TZ = True\n"
+    "DEFAULT_AUTO_FIELD = 'django.db.models.BigAutoField'\n"
+    "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}}\n",
+    "shop/models.py": "from django.db import models\n\nclass Item(models.Model):\n"
+    "    name = models.CharField(max_length=9)\n",
+    "shop/tests/__init__.py": "",
+    "shop/tests/test_items.py": """
+from django.test import SimpleTestCase, TestCase, TransactionTestCase
+from shop.models import Item
+
+class Flushing(TransactionTestCase):
+    def test_item(self):
+        Item.objects.create(name="kept")
+
+class Stored(TestCase):
+    @classmethod
+    def setUpTestData(cls):
+        cls.item = Item.objects.create(name="nut")
+
+    def test_found(self):
+        self.assertEqual(list(Item.objects.all()), [self.item])
+
+    def test_lost(self):
+        "The same sentence."
+        self.assertEqual(Item.objects.count(), 2)
+
+class BadData(TestCase):
+    @classmethod
+    def setUpTestData(cls):
+        Item.objects.create(colour="red")
+
+    def test_not_reached(self):
+        pass
+
+class NoFixture(TransactionTestCase):
+    fixtures = ["nowhere"]
+
+    def test_not_reached(self):
+        pass
+
+class NoDatabase(SimpleTestCase):
+    def test_query(self):
+        Item.objects.count()
+""",
+}
+ITEMS = {
+    "BadData.test_not_reached": Outcome.ERROR,
+    "Flushing.test_item": Outcome.PASSED,
+    "NoDatabase.test_query": Outcome.FAILED,
+    "NoFixture.test_not_reached": Outcome.ERROR,
+    "Stored.test_found": Outcome.PASSED,
+    "Stored.test_lost": Outcome.FAILED,
+}
+
+
+@pytest.fixture(scope="session")
+def django(environments: PythonEnvironments, rules: controls.Evaluation) -> UnittestRunner:
+    facts = Environment(python=">=3.11", requirements=DJANGO)
+    return UnittestRunner(environments.ensure(facts), facts, rules, django_settings="shop.settings")
+
+
+def test_t10_tests_of_a_django_project_are_reported_by_their_full_names(unittests, django):
+    result = unittests(PROJECT, runner=django)
+    assert result.outcomes == {f"shop.tests.test_items.{name}": seen for name, seen in ITEMS.items()}
+    assert result.end is RunEnd.TESTS_FAILED
+    assert result.facts.versions["django"] == "5.2.19"
+
+
+def test_t10_one_test_of_a_django_project_is_run_by_its_name(unittests, django):
+    required = ("shop.tests.test_items.Stored.test_found",)
+    result = unittests(PROJECT, *required, runner=django)
+    assert result.outcomes == {required[0]: Outcome.PASSED}
+    assert judge(required, result).resolved
+
+
+def test_t02_a_django_project_that_cannot_be_set_up_is_no_pass(unittests, django):
+    required = ("shop.tests.test_items.Stored.test_found",)
+    result = unittests({**PROJECT, "shop/models.py": "import nowhere\n"}, *required, runner=django)
+    assert (result.end, result.outcomes) == (RunEnd.INTERNAL_ERROR, {required[0]: Outcome.NOT_RUN})
+    assert not judge(required, result).resolved
