@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from repairlab.contract.strict import StrictModel
 
@@ -93,6 +93,21 @@ class Dense(StrictModel):
     dimensions: int = Count
     query_instruction: str = Field(min_length=1)
     chunks_shown: int = Count
+    """How many best chunks give their files to a dense-first answer."""
+    document_form: Literal["chunk-text"]
+    """What is embedded of a chunk: its text alone, so that equal texts share one vector."""
+    query_form: Literal["qwen3-instruct"]
+    """``Instruct: <instruction>`` and ``Query:<query>`` on two lines."""
+    score_digits: Literal[6]
+    """Scores are rounded to so many digits before they are ordered."""
+    snippet: Literal["most-query-words"]
+    """Which window of a chunk is shown: the one with most distinct words of the query, then the earliest."""
+
+    @model_validator(mode="after")
+    def _overlap_is_shorter(self) -> Dense:
+        if self.chunk_overlap_lines >= self.chunk_lines:
+            raise ValueError("chunk_overlap_lines must be less than chunk_lines")
+        return self
 
 
 class Lexical(StrictModel):
