@@ -106,7 +106,7 @@ def _test_run(findings: Findings, report: DriverReport, finished: Finished, sand
             output_head=finished.stdout_head,
             output_tail=finished.stdout_tail,
             dropped_bytes=finished.dropped_bytes,
-            leftovers=findings.leftovers if finished.leftovers is None else finished.leftovers,
+            leftovers=findings.leftovers + (finished.leftovers or 0),
             places=finished.places,
             seconds_setup=finished.seconds_setup,
             seconds_run=finished.seconds_run,
