@@ -14,6 +14,8 @@ from repairlab.evaluation.sandbox import watch
 from repairlab.evaluation.sandbox.model import Limits, Stop
 
 pytestmark = pytest.mark.containers
+NUMBER = f"41{os.getpid()}"
+"""Of seconds that only processes of this test session sleep."""
 RUNS = ("ps", "--all", "--quiet", "--filter", "label=repairlab=run")
 SMALL = Limits(20, 20, 2**28, 40, 2**22, 65536)
 
@@ -137,39 +139,43 @@ def test_flooding_the_output(hostile):
 
 def test_outliving_the_run(hostile, alive):
     """A daemon of its own session, twice forked, that holds no pipe."""
-    result = hostile("(setsid sleep 41415.1 </dev/null >/dev/null 2>&1 9>&- & )\nsleep 0.2; echo here >&9\n")
+    result = hostile(
+        f"(setsid sleep {NUMBER}.1 </dev/null >/dev/null 2>&1 9>&- & )\nsleep 0.2; echo here >&9\n"
+    )
     assert result.report == b"here\n"
     assert result.leftovers == 1
-    assert not alive("41415.1")
+    assert not alive(f"{NUMBER}.1")
 
 
 def test_outliving_the_time_limit(hostile, alive):
     result = hostile(
-        "trap '' TERM INT HUP; setsid sleep 41415.2 & sleep 41415.2\n",
+        f"trap '' TERM INT HUP; setsid sleep {NUMBER}.2 & sleep 41415.2\n",
         dataclasses.replace(SMALL, wall_seconds=1),
     )
     assert result.stopped is Stop.WALL_TIME
-    assert not alive("41415.2")
+    assert not alive(f"{NUMBER}.2")
 
 
-DAEMON = "(setsid sleep 41415.{n} </dev/null >/dev/null 2>&1 & ); trap '' TERM HUP; sleep 41415.{n}\n"
+DAEMON = (
+    f"(setsid sleep {NUMBER}.{{n}} </dev/null >/dev/null 2>&1 & ); trap '' TERM HUP; sleep {NUMBER}.{{n}}\n"
+)
 
 
 def test_nothing_outlives_a_killed_harness(box, outcome, make_job, harness, alive, eventually):
     child = harness(make_job(DAEMON.format(n=3)))
-    assert eventually(20, lambda: alive("41415.3"))
+    assert eventually(20, lambda: alive(f"{NUMBER}.3"))
     os.kill(child, signal.SIGKILL)
-    assert eventually(10, lambda: not alive("41415.3"))
+    assert eventually(10, lambda: not alive(f"{NUMBER}.3"))
     engine = box.container.engine
     assert eventually(20, lambda: outcome(lambda: engine.ask(*RUNS)) == "")
 
 
 def test_nothing_outlives_a_harness_that_is_killed_with_its_client(make_job, harness, alive, eventually):
     child = harness(make_job(DAEMON.format(n=4)))
-    assert eventually(20, lambda: alive("41415.4"))
+    assert eventually(20, lambda: alive(f"{NUMBER}.4"))
     for pid in sorted(watch.descendants(child)):
         os.kill(pid, signal.SIGKILL)
-    assert eventually(10, lambda: not alive("41415.4"))
+    assert eventually(10, lambda: not alive(f"{NUMBER}.4"))
 
 
 def test_a_container_that_the_machine_took_away_is_no_verdict(box, outcome, make_job, alive, eventually):
@@ -177,12 +183,12 @@ def test_a_container_that_the_machine_took_away_is_no_verdict(box, outcome, make
     engine = box.container.engine
 
     def take_away():
-        assert eventually(20, lambda: alive("41415.5"))
+        assert eventually(20, lambda: alive(f"{NUMBER}.5"))
         outcome(lambda: [engine.ask("kill", name) for name in engine.ask(*RUNS).split()])
 
     thread = threading.Thread(target=take_away)
     thread.start()
-    failure = outcome(lambda: box.container.run(make_job("echo whole >&9; sleep 41415.5\n")))
+    failure = outcome(lambda: box.container.run(make_job(f"echo whole >&9; sleep {NUMBER}.5\n")))
     thread.join()
     assert isinstance(failure, str), failure
     assert failure == "sandbox-lost"

@@ -13,6 +13,8 @@ from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.evaluation.sandbox.model import Job, Limits, Tree
 
 pytestmark = pytest.mark.containers
+NUMBER = f"41{os.getpid()}"
+"""Of seconds that only processes of this test session sleep."""
 
 
 def test_the_tree_with_its_changes(box, outcome, home, make_job):
@@ -112,11 +114,11 @@ def test_a_program_that_does_not_exist_is_a_failure_to_start(box, outcome, make_
 
 def test_a_program_without_a_handshake_is_ended(box, outcome, make_job, alive):
     limits = Limits(20, 20, 2**28, 40, 2**22, 65536, start_seconds=1.0)
-    job = dataclasses.replace(make_job(""), argv=("/bin/sleep", "41415.9"), limits=limits)
+    job = dataclasses.replace(make_job(""), argv=("/bin/sleep", f"{NUMBER}.9"), limits=limits)
     began = time.monotonic()
     assert outcome(lambda: box.container.run(job)) == "sandbox-start"
     assert time.monotonic() - began < 15
-    assert not alive("41415.9")
+    assert not alive(f"{NUMBER}.9")
 
 
 def test_the_name_tells_engine_bounds_and_image(box):
