@@ -149,7 +149,7 @@ def test_outliving_the_run(hostile, alive):
 
 def test_outliving_the_time_limit(hostile, alive):
     result = hostile(
-        f"trap '' TERM INT HUP; setsid sleep {NUMBER}.2 & sleep 41415.2\n",
+        f"trap '' TERM INT HUP; setsid sleep {NUMBER}.2 & sleep {NUMBER}.2\n",
         dataclasses.replace(SMALL, wall_seconds=1),
     )
     assert result.stopped is Stop.WALL_TIME
