@@ -10,16 +10,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from repairlab.cli.freezing import checked
-from repairlab.cli.running import choose_sandbox
+from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
 from repairlab.cli.tables import print_table
 from repairlab.contract.errors import RefuseToStart, RepairlabError
 from repairlab.contract.study import Inputs, Study, open_study
 from repairlab.evaluation.environments import PythonEnvironments
 from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
+from repairlab.evaluation.sandbox.container_engine import Engine
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.transport import Patience
 from repairlab.repositories.sources import UPSTREAM, Sources
@@ -28,6 +29,7 @@ from repairlab.store.layout import Layout, prepare_layout
 
 _GIT = (2, 30)
 _FREE_BYTES = 2 * 2**30
+_REPAIR = "see docs/containers.md"
 
 
 class Check(NamedTuple):
@@ -37,6 +39,8 @@ class Check(NamedTuple):
     good: bool
     found: str
     repair: str = ""
+    needed: bool = True
+    """Whether a run depends on it; what is not needed is shown with its repair and fails nothing."""
 
 
 def doctor_command(root: Path, experiment: str, sources: str, cache: str, host: str) -> None:
@@ -49,15 +53,42 @@ def doctor_command(root: Path, experiment: str, sources: str, cache: str, host: 
     settings = settings_for(study, os.environ, sources, cache, host)
     found = list(_machine(settings))
     found += list(_experiment(study, experiment, settings)) if experiment else [_any_sandbox(settings)]
-    rows = [("ok" if check.good else "MISSING", check.what, check.found) for check in found]
+    found += list(_containers())
+    rows = [(_mark(check), check.what, check.found) for check in found]
     print_table(f"repairlab doctor {experiment}".rstrip(), ("", "check", "found"), rows)
-    bad = [check for check in found if not check.good]
+    for check in found:
+        if not check.good and not check.needed:
+            print(f"  {check.what}: {check.repair}")
+    bad = [check for check in found if check.needed and not check.good]
     if bad:
         raise RefuseToStart(
             f"{len(bad)} of {len(found)} checks failed; a run may not start",
             repair="\n  ".join(f"{check.what}: {check.repair}" for check in bad),
         )
     print("a run may start")
+
+
+def _mark(check: Check) -> str:
+    return "ok" if check.good else "MISSING" if check.needed else "absent"
+
+
+def _containers() -> Iterator[Check]:
+    """Container engines: another way to run tests, where bubblewrap cannot be had."""
+    yield _attempt("podman (optional)", _REPAIR, lambda: _engine("podman"))._replace(needed=False)
+    yield _attempt("docker (optional)", _REPAIR, lambda: _engine("docker"))._replace(needed=False)
+
+
+def _engine(kind: Literal["podman", "docker"]) -> str:
+    path = os.environ.get("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+    variables = {
+        name: os.environ[name] for name in ("HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST") if name in os.environ
+    }
+    engine = Engine.find(kind, path, variables)
+    if shutil.which("mmdebstrap", path=path) is None:
+        raise RefuseToStart(
+            "mmdebstrap is missing, which makes the image", repair="apt-get install mmdebstrap"
+        )
+    return engine.ask("version", "--format", "{{.Server.Version}}" if kind == "docker" else "{{.Version}}")
 
 
 def _machine(settings: Settings) -> Iterator[Check]:
@@ -114,7 +145,9 @@ def _experiment(study: Study, experiment: str, settings: Settings) -> Iterator[C
     yield _attempt("store can be written and sealed", "see the message", lambda: _store(layout))
     workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
     yield _attempt(
-        "sandbox", "see the message", lambda: choose_sandbox("bubblewrap", inputs[0], workplace).name
+        "sandbox",
+        "see the message",
+        lambda: choose_sandbox("bubblewrap", inputs[0], workplace, os.environ).name,
     )
     yield _attempt(
         "interpreters of the tasks",

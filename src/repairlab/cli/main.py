@@ -41,7 +41,7 @@ HostUrl = Annotated[
 ]
 Sandbox = Annotated[
     str,
-    typer.Option(metavar="NAME", help="How tests run: bubblewrap, copy (bubblewrap without overlay), none."),
+    typer.Option(metavar="NAME", help="How tests run: bubblewrap, copy, podman, docker, none."),
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Plain lines instead of a progress display.")]
 HERE = Path()

@@ -14,14 +14,13 @@ from pathlib import Path
 
 from repairlab.cli.freezing import checked
 from repairlab.cli.progress import watching
+from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
-from repairlab.contract.errors import BadInput, IncompleteData, RefuseToStart
+from repairlab.contract.errors import IncompleteData, RefuseToStart
 from repairlab.contract.study import Inputs, Study, open_study
 from repairlab.evaluation.environments import PythonEnvironments
 from repairlab.evaluation.golang.environments import GoEnvironments
-from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
 from repairlab.evaluation.sandbox.model import Sandbox
-from repairlab.evaluation.sandbox.unsandboxed import Unsandboxed
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 from repairlab.hosts.residency import Residency
@@ -37,7 +36,6 @@ from repairlab.runner.workplace import Workplace
 from repairlab.store.layout import Layout, prepare_layout
 from repairlab.store.lock import writer_lock
 
-SANDBOXES = ("bubblewrap", "copy", "none")
 _UV_VARIABLES = (
     "PATH",
     "HOME",
@@ -124,30 +122,8 @@ def make_plan(options: Options) -> Plan:
     refuse_unbuilt(inputs)
     settings = settings_for(study, os.environ, options.sources, options.cache, options.host)
     workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
-    return Plan(
-        study, inputs, frozen, settings, workplace, choose_sandbox(options.sandbox, inputs, workplace)
-    )
-
-
-def choose_sandbox(name: str, inputs: Inputs, workplace: Workplace) -> Sandbox:
-    """The sandbox called `name`.
-
-    Raises:
-        BadInput: no such name.
-        RefuseToStart: it does not work here; or ``none`` where the experiment does not allow it.
-    """
-    if name not in SANDBOXES:
-        raise BadInput(f"--sandbox {name}: there are {', '.join(SANDBOXES)}")
-    scratch = workplace.root / "sandboxes"
-    if name == "none":
-        if not inputs.experiment.allow_unsandboxed:
-            raise RefuseToStart(
-                f"{inputs.experiment.name} does not allow unsandboxed tests",
-                repair="install bubblewrap; only experiments on embedded repositories may do without",
-            )
-        return Unsandboxed(scratch)
-    sandbox = Bubblewrap.open(scratch)
-    return Bubblewrap(scratch, sandbox.tools, "copy") if name == "copy" else sandbox
+    sandbox = choose_sandbox(options.sandbox, inputs, workplace, os.environ)
+    return Plan(study, inputs, frozen, settings, workplace, sandbox)
 
 
 def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
