@@ -317,6 +317,12 @@ def test_t03_a_class_that_two_files_import_is_run_once(unittests):
     assert (result.end, result.outcomes) == (RunEnd.ALL_PASSED, {"test_a.T.test_ok": Outcome.PASSED})
 
 
+def test_t03_twins_that_another_file_makes_are_not_taken_for_one_test(unittests):
+    made = "import unittest\nfrom test_a import T\ndef load_tests(*_):\n"
+    made += "    return unittest.TestSuite([T('test_ok')])\n"
+    assert unittests({"test_a.py": PASSES, "test_b.py": made}).end is RunEnd.DUPLICATE_IDS
+
+
 def test_t04_text_that_looks_like_unittest_results_is_no_evidence(unittests):
     noise = (
         "import sys\n" + HEAD + "    def test_bad(self):\n"

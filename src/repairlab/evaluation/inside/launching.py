@@ -26,12 +26,16 @@ import json
 import os
 import struct
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Send = Callable[..., None]
+if TYPE_CHECKING:  # the oldest Python that this file runs on cannot subscript it
+    from collections.abc import Callable
+
+    Send = Callable[..., None]
+
 _MESSAGE_CHARACTERS = 20_000
 
 
