@@ -199,6 +199,16 @@ def test_q6_an_unload_that_never_ends_stops_in_bounded_time(
     assert caught.value.kind == "unload-stuck"
 
 
+def test_an_instance_that_another_client_is_just_unloading_is_waited_for(
+    host: Any, residency: Residency, agent: ModelFacts
+):
+    host.reset({"route": UNLOAD, "do": {"kind": "lingering-unload", "looks": 2}})
+    host.load()
+    host.ask("POST", "/api/v1/models/unload", {"instance_id": "acme/agent-9b"})
+    host.ask("GET", "/api/v1/models")
+    assert residency.ensure(agent, fresh=True).loaded
+
+
 def test_a_host_that_loads_just_in_time_refuses_unless_that_is_allowed(
     host: Any, client: LMStudioClient, residency: Residency, agent: ModelFacts, rules: FailureRules
 ):

@@ -33,6 +33,7 @@ from repairlab.hosts.wire import Listing, Loaded
 _ResultT = TypeVar("_ResultT")
 _POLL_SECONDS = (0.02, 0.05, 0.1, 0.25, 0.5)
 """Waits between looks; the last one repeats."""
+_NOT_LOADED = "host-model-not-loaded"
 MEMORY_SLACK_BYTES = 256 * 2**20
 """Other programs on the device may take so much meanwhile."""
 
@@ -229,7 +230,7 @@ class Residency:
         self._current = None
         ids = tuple(instance.id for _, instance in listing.resident)
         for instance_id in ids:
-            self._host.unload(instance_id)
+            self._unload(instance_id)
         limit = self._clock() + self._unload_seconds
         looks = 0
         while left := self._left(listing if not ids and looks == 0 else None):
@@ -240,6 +241,14 @@ class Residency:
             self._sleep(_POLL_SECONDS[min(looks, len(_POLL_SECONDS) - 1)])
             looks += 1
         return ids, self._host.list_models() if ids else listing
+
+    def _unload(self, instance_id: str) -> None:
+        """Ask for it; what is answered proves nothing, and one that is just leaving is "not loaded" already."""
+        try:
+            self._host.unload(instance_id)
+        except InfrastructureFailure as failure:
+            if failure.kind != _NOT_LOADED:
+                raise
 
     def _left(self, known: Listing | None) -> tuple[Condition, str] | None:
         """What is still there after an unload, or ``None``; `known` is a list that was just read."""

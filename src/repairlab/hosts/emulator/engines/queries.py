@@ -1,7 +1,8 @@
 """The frozen sequence of queries of the statement engine: from the statement's text alone, nothing else.
 
-Most telling first: code in back-quotes, dotted names, identifiers that no prose word looks like, capitalised
-names, then the longest words. Each query is one line, at most 60 characters, and comes once.
+Most telling first: code in back-quotes, dotted names, identifiers that no prose word looks like, then the
+longest words of the first line, then those of the rest. Each query is one line, at most 60 characters, and
+comes once.
 """
 
 from __future__ import annotations
@@ -41,8 +42,7 @@ def queries_of(statement: str) -> tuple[str, ...]:
     found += [_last(name) for name in _DOTTED.findall(statement)]
     names = _IDENTIFIER.findall(statement)
     found += [name for name in names if "_" in name.strip("_") or _CAMEL.search(name)]
-    words = {word.lower() for word in _WORD.findall(statement)} - _COMMON
-    found += sorted(words, key=lambda word: (-len(word), word))
+    found += [*_longest(sentence_of(statement)), *_longest(statement)]
     kept = [text[:_CHARACTERS].strip() for text in found]
     return tuple(dict.fromkeys(text for text in kept if len(text) >= 3))[:QUERIES]
 
@@ -51,6 +51,11 @@ def sentence_of(statement: str) -> str:
     """The first line of the statement, for tools that take a description instead of a text to match."""
     first = next((line.strip() for line in statement.split("\n") if line.strip()), "")
     return first[:400]
+
+
+def _longest(text: str) -> list[str]:
+    words = {word.lower() for word in _WORD.findall(text)} - _COMMON
+    return sorted(words, key=lambda word: (-len(word), word))
 
 
 def _last(name: str) -> str:

@@ -28,12 +28,14 @@ from repairlab.hosts.emulator.engines.shown import Place, lines_shown, places_in
 
 EXPLORATIONS = 8
 """Searches and reads together: what leaves a patch, a test run and ``finish`` inside twelve replies."""
+OPENED_FOR_EACH_SEARCH = 2
 _READ_LINES = 200
 _NO_SEARCH = frozenset({"read_file", "apply_patch", "run_tests", "finish"})
 _DESCRIBED = frozenset({"dense", "lexical", "graph"})
 _TEXTS = ("query", "pattern", "text", "symbol", "name")
 _MODES = ("substring", "literal")
 _NAMED = re.compile(r"^- (?P<path>\S+\.(?:py|go))$", re.MULTILINE)
+_TEST = re.compile(r"(^|/)(tests?/|test_[^/]*$|conftest\.py$)|_test\.(py|go)$")
 _SIGN = "(calibration model: statement)"
 
 
@@ -106,16 +108,22 @@ def _without_tools(request: EngineRequest, known: TaskKnowledge | None) -> Engin
 
 
 def _explore(request: EngineRequest, statement: str, past: _Past) -> EngineCall | None:
-    """Open the newest result's first place that is not open yet; else ask the next query; else go back."""
-    if past.calls and past.calls[-1].name not in _NO_SEARCH:
-        opening = _open(request, places_in(past.calls[-1].result), past)
+    """Open places of the newest result that are not open yet; else ask the next query; else go back."""
+    since = next((n for n, call in enumerate(reversed(past.calls)) if call.name not in _NO_SEARCH), None)
+    if since is not None and since < OPENED_FOR_EACH_SEARCH:
+        opening = _open(request, _production(places_in(past.searches[-1].result)), past)
         if opening is not None:
             return opening
     searching = _search(request, statement, len(past.searches))
     if searching is not None:
         return searching
-    left = [place for call in past.searches for place in places_in(call.result)]
+    left = [place for call in past.searches for place in _production(places_in(call.result))]
     return _open(request, [*_named_places(request), *left], past)
+
+
+def _production(places: Sequence[Place]) -> list[Place]:
+    """Without tests: a fix never lies there."""
+    return [place for place in places if not _TEST.search(place.path)]
 
 
 def _open(request: EngineRequest, places: Sequence[Place], past: _Past) -> EngineCall | None:
