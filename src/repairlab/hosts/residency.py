@@ -243,7 +243,7 @@ class Residency:
         return ids, self._host.list_models() if ids else listing
 
     def _unload(self, instance_id: str) -> None:
-        """Ask for it; what is answered proves nothing, and one that is just leaving is "not loaded" already."""
+        """Ask for it. The answer proves nothing: what is just leaving is told to be "not loaded"."""
         try:
             self._host.unload(instance_id)
         except InfrastructureFailure as failure:
