@@ -40,8 +40,14 @@ class Environment(StrictModel):
     """The full closure, each as ``name==version``; nothing is resolved at run time."""
     pythonpath: tuple[str, ...] = (".",)
     """Folders of the checkout on the import path, relative to its root."""
+    framework: Literal["pytest", "unittest", "django"] = "pytest"
+    """What runs a Python task's tests."""
+    plugins: tuple[str, ...] = ()
+    """pytest plugins to load by name; none is loaded because it happens to be installed."""
+    django_settings: str = ""
+    """Settings module of a Django project; empty for every other framework."""
     go: str = ""
-    """The toolchain's version, such as ``1.26.8``; empty for Python."""
+    """A version specifier of the toolchain, such as ``>=1.23``; empty for Python."""
 
 
 class Limits(StrictModel):
@@ -93,6 +99,8 @@ class Task(StrictModel):
             raise ValueError(f"a test is both fail-to-pass and pass-to-pass: {min(overlap)}")
         if not set(self.created_files) <= set(self.production_files):
             raise ValueError("created_files must be among production_files")
+        if bool(self.environment.go) != (self.language == "go"):
+            raise ValueError("environment.go belongs to Go tasks, and every Go task names it")
         if set(self.production_files) & set(self.hidden_test_files):
             raise ValueError("a file is both a production file and a hidden test file")
         for field in ("fail_to_pass", "pass_to_pass", "public_tests", "production_files"):

@@ -19,6 +19,7 @@ from repairlab.evaluation.pytest_runner import PytestRunner
 from repairlab.evaluation.runs import Runner
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.sandbox.scratch import remove_tree
+from repairlab.evaluation.unittest_runner import UnittestRunner
 from repairlab.repositories.mirrors import Mirror
 from repairlab.repositories.templates import Template, verify
 from repairlab.repositories.workspace import Workspace
@@ -109,7 +110,10 @@ class Preparation:
             return go, go.environment.key
         installed = self.environments.ensure(task.environment)
         self.environments.verify(installed)
-        return PytestRunner(installed, task.environment, rules), installed.key
+        facts = task.environment
+        if facts.framework == "pytest":
+            return PytestRunner(installed, facts, rules, facts.plugins), installed.key
+        return UnittestRunner(installed, facts, rules, facts.django_settings), installed.key
 
     def _corpus(self, task: Task, mirror: Mirror) -> Corpus | None:
         if not any(treatment.searches for treatment in self.inputs.treatments.values()):
