@@ -1,4 +1,4 @@
-"""One test for each reported fault of a real host: the emulated host shows it, class and message are asserted.
+"""One test for each reported fault of a real host: the emulated host shows it, class and message are checked.
 
 What is expected is written out here and not read from the table, so that a changed table is noticed.
 """
