@@ -30,6 +30,8 @@ _REPLACEMENTS = (
     (re.compile(r"(?i)\b((?:random[ _-]?)?seed)(\s*(?:[:=]|is)?\s*)\d+\b"), r"\1\2..."),
     (re.compile(r"\b\d+\.\d{2,}(\s?)(s|sec|secs|seconds)\b"), r"...\1\2"),
     (re.compile(r"\b(pid|process)([ =:]+)\d+\b"), r"\1\2..."),
+    (re.compile(r"\bgoroutine \d+\b"), "goroutine ..."),
+    (re.compile(r"(\.go:\d+) \+0x[0-9a-f]+\b"), r"\1"),
 )
 _CUT = "... ({} more lines)"
 
@@ -89,7 +91,7 @@ def render(run: TestRun, rules: controls.Evaluation, limit_seconds: int, line_ch
 
 def normalise(text: str, places: Mapping[str, str]) -> str:
     """`text` without what changes from run to run: places, temporary paths, addresses, seeds, durations."""
-    named = {"repo": "", "env": "<env>/", "runner": "<runner>/", "home": "<home>/"}
+    named = {"repo": "", "env": "<env>/", "go": "<go>/", "runner": "<runner>/", "home": "<home>/"}
     for name, place in sorted(places.items(), key=lambda item: (-len(item[1]), item[0])):
         if place and name in named:
             text = text.replace(f"{place}/", named[name])

@@ -35,8 +35,8 @@ def unpaid(result):
 
 
 @pytest.mark.parametrize("leave", ["os.Exit(0)", "syscall.Exit(0)"])
-def test_leaving_with_status_0_in_the_middle_of_a_test(go_run, leave):
-    result = attack(go_run, [leave.partition(".")[0]], f"\t{leave}")
+def test_leaving_with_status_0_in_the_middle_of_a_test(boxed_run, leave):
+    result = attack(boxed_run, [leave.partition(".")[0]], f"\t{leave}")
     assert unpaid(result)
     assert result.outcomes == {".::TestGood": Outcome.PASSED, ".::TestBad": Outcome.FAILED}
     assert result.end is RunEnd.TESTS_FAILED
@@ -89,8 +89,8 @@ FORGED = """
 """
 
 
-def test_records_without_the_key_written_to_every_descriptor(go_run):
-    result = attack(go_run, ["encoding/binary", "syscall"], FORGED)
+def test_records_without_the_key_written_to_every_descriptor(boxed_run):
+    result = attack(boxed_run, ["encoding/binary", "syscall"], FORGED)
     assert unpaid(result)
     assert result.end is RunEnd.EVIDENCE_BROKEN
     assert result.outcomes[".::TestGood"] is Outcome.PASSED
@@ -178,9 +178,9 @@ func init() {
 """
 
 
-def test_the_key_is_gone_before_the_first_tested_line_runs(go_run):
+def test_the_key_is_gone_before_the_first_tested_line_runs(boxed_run):
     """Descriptor 4 is closed and the variable removed, though this package does not wait for `testing`."""
-    result = attack(go_run, ["fmt", "os", "syscall"], "\treturn 42", EARLY)
+    result = attack(boxed_run, ["fmt", "os", "syscall"], "\treturn 42", EARLY)
     assert result.end is RunEnd.ALL_PASSED, (result.failures, result.unreadable)
 
 
@@ -209,8 +209,8 @@ def test_the_driver_cannot_be_read_or_traced_by_tested_code(boxed_run):
     assert result.end is RunEnd.ALL_PASSED, result.failures
 
 
-def test_killing_the_driver_leaves_no_report(go_run):
-    result = attack(go_run, ["os", "syscall"], "\tsyscall.Kill(os.Getppid(), syscall.SIGKILL)")
+def test_killing_the_driver_leaves_no_report(boxed_run):
+    result = attack(boxed_run, ["os", "syscall"], "\tsyscall.Kill(os.Getppid(), syscall.SIGKILL)")
     assert unpaid(result)
     assert result.end is RunEnd.DIED
 

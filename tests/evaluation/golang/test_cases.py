@@ -14,9 +14,9 @@ BUILD = {
 }
 
 
-def test_t11_a_package_that_does_not_build_is_not_passed_over(go_run):
+def test_t11_a_package_that_does_not_build_is_not_passed_over(boxed_run):
     required = ("bad::TestOne", "good::TestOne")
-    run = go_run(BUILD, *required)
+    run = boxed_run(BUILD, *required)
     assert run.end is RunEnd.TESTS_FAILED
     assert run.outcomes == {"bad::TestOne": Outcome.NOT_RUN, "good::TestOne": Outcome.PASSED}
     assert set(run.unreadable) == {"bad"}

@@ -145,7 +145,7 @@ func TestSlow(t *testing.T) { time.Sleep(time.Hour) }
 
 
 def test_a_run_over_its_time_keeps_what_it_saw(boxed_run):
-    run = boxed_run({"m_test.go": SLOW}, ".::TestQuick", ".::TestSlow", seconds=10)
+    run = boxed_run({"m_test.go": SLOW}, ".::TestQuick", ".::TestSlow", seconds=6)
     assert run.end is RunEnd.WALL_TIME
     assert not run.complete
     assert run.outcomes == {".::TestQuick": Outcome.PASSED, ".::TestSlow": Outcome.NOT_RUN}
@@ -250,11 +250,16 @@ def test_the_base_commit_is_compiled_beforehand(go_runners, bubblewrap, rules, t
     assert built_anew()
 
 
-def test_the_text_for_the_model_is_the_same_every_time(boxed_run, rules):
+def test_the_text_for_the_model_is_the_same_every_time(boxed_run, rules, toolchain):
     text = 'package m\n\nimport "testing"\n\nfunc TestA(t *testing.T) {\n\tt.Run("b", func(t *testing.T) {\n'
-    text += '\t\tt.Error("wrong")\n\t})\n}\n'
+    text += '\t\tt.Error("wrong")\n\t})\n}\n\nfunc TestB(t *testing.T) { panic("at last") }\n'
     runs = [boxed_run({"m_test.go": text}, paths=("m_test.go",)) for _ in range(2)]
     first, second = (render(run, rules, 60, 200) for run in runs)
     assert first == second
-    assert "FAILED .::TestA/b" in first
-    assert "m_test.go:7: wrong" in first
+    assert "FAILED .::TestA\n    --- FAIL: TestA/b (...s)\n        m_test.go:7: wrong" in first
+    assert first.startswith("Public tests: 3 failed.")
+    more = rules.model_copy(update={"shown_failures": 5, "shown_failure_lines": 60})
+    whole = render(runs[0], more, 60, 200)
+    assert "panic: at last" in whole
+    assert str(toolchain.root) not in whole
+    assert "goroutine ..." in whole

@@ -22,7 +22,7 @@ from repairlab.contract.task import Task
 from repairlab.evaluation.frames import KEY_BYTES
 from repairlab.evaluation.golang.jobs import driver_job
 from repairlab.evaluation.golang.kits import GoKits, write_all
-from repairlab.evaluation.golang.modules import GoModules, tree_digest
+from repairlab.evaluation.golang.modules import GoModules, make_read_only, tree_digest
 from repairlab.evaluation.golang.records import Entry, Unreadable, read_driver
 from repairlab.evaluation.golang.selection import Package, packages_of
 from repairlab.evaluation.golang.toolchains import GoToolchains
@@ -122,6 +122,7 @@ class GoEnvironments:
         entries = _warm(unfinished, made.folders, packages, tree, sandbox, task, rules)
         (unfinished / "cache").mkdir()
         write_all(unfinished / "cache", entries)
+        make_read_only(unfinished / "cache")
         (unfinished / _MARKER).write_text(tree_digest(unfinished / "cache"), encoding="ascii")
         unfinished.rename(made.root)
 

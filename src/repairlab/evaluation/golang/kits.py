@@ -17,7 +17,7 @@ from pathlib import Path
 from repairlab.contract.canonical import digest_of, sha256_hex
 from repairlab.contract.errors import InfrastructureFailure, IntegrityViolation
 from repairlab.evaluation.golang.instrument import DRIVER_FILES, overlay, source
-from repairlab.evaluation.golang.modules import tree_digest
+from repairlab.evaluation.golang.modules import make_read_only, tree_digest
 from repairlab.evaluation.golang.toolchains import Toolchain
 from repairlab.evaluation.sandbox.scratch import remove_tree, scratch_folder
 from repairlab.repositories.locking import hold
@@ -92,6 +92,7 @@ class GoKits:
             build = _Build(toolchain, unfinished / "cache", scratch, self.timeout_seconds)
             build.run("driver", ("build", "-trimpath", "-o", str(unfinished / "bin" / "driver"), "."))
             build.run("seed", ("test", "-c", "-vet=off", "-o", str(scratch / "seed.test"), "."))
+        make_read_only(unfinished)
         (unfinished / _MARKER).write_text(_digest(unfinished), encoding="ascii")
         unfinished.rename(place)
 

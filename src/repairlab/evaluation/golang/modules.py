@@ -121,6 +121,15 @@ def tree_digest(root: Path) -> str:
     return digest_of(files)
 
 
+def make_read_only(root: Path) -> None:
+    """Take the right to write from every file below `root`; for the root user it stays an intention."""
+    for place, _, names in os.walk(root):
+        for name in names:
+            path = Path(place, name)
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & ~0o222)
+
+
 def _module_of(template: Path, folder: str) -> str:
     """The folder of the module that `folder` belongs to, relative to the root, ``.`` for the root itself."""
     parts = [] if folder == "." else folder.split("/")

@@ -14,7 +14,7 @@ compiled from).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -76,7 +76,8 @@ class GoRunner:
             )
         folders = {number: folder for number, (folder, _) in starts.items()}
         findings = find(report, folders, keys, request.select or ())
-        return _test_run(findings, report, finished, sandbox.name)
+        places = {**finished.places, "go": str(self.environment.folders[0])}
+        return _test_run(findings, report, finished, sandbox.name, places)
 
 
 def _limits(request: TestRequest, rules: controls.Evaluation) -> Limits:
@@ -90,7 +91,9 @@ def _limits(request: TestRequest, rules: controls.Evaluation) -> Limits:
     )
 
 
-def _test_run(findings: Findings, report: DriverReport, finished: Finished, sandbox: str) -> TestRun:
+def _test_run(
+    findings: Findings, report: DriverReport, finished: Finished, sandbox: str, places: Mapping[str, str]
+) -> TestRun:
     end, problem = _end(findings, report, finished)
     return TestRun(
         end=end,
@@ -107,7 +110,7 @@ def _test_run(findings: Findings, report: DriverReport, finished: Finished, sand
             output_tail=finished.stdout_tail,
             dropped_bytes=finished.dropped_bytes,
             leftovers=findings.leftovers + (finished.leftovers or 0),
-            places=finished.places,
+            places=places,
             seconds_setup=finished.seconds_setup,
             seconds_run=finished.seconds_run,
             seconds_teardown=finished.seconds_teardown,
