@@ -74,7 +74,8 @@ def test_a_task_that_its_own_fix_does_not_resolve_is_refused(fresh: Any) -> None
 
 
 def test_an_unknown_sandbox_lists_the_known_ones(fresh: Any) -> None:
-    assert "there are bubblewrap, copy, podman" in fresh.run("run", "embedded", "--sandbox", "jail", expect=2).stderr
+    done = fresh.run("run", "embedded", "--sandbox", "jail", expect=2)
+    assert "there are bubblewrap, copy, podman, docker, none" in done.stderr
 
 
 def test_no_sandbox_is_refused_where_the_experiment_does_not_allow_it(fresh: Any) -> None:
