@@ -217,7 +217,10 @@ def _other(value: object) -> object:
 
 def test_the_revision_covers_code_but_not_analysis_or_the_command_line(tmp_path: Path) -> None:
     package, contracts = tmp_path / "repairlab", tmp_path / "contracts"
-    for name in ("agents/a.py", "analysis/b.py", "cli/c.py", "repositories/embedded/x/tree/d.py", "e.py"):
+    for name in (
+        "agents/a.py", "analysis/b.py", "cli/c.py", "repositories/embedded/x/tree/d.py", "e.py",
+        "search/queries/q.scm", "evaluation/inside/d.go", "agents/__pycache__/a.pyc",
+    ):  # fmt: skip
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("one")
     contracts.mkdir()
@@ -231,7 +234,10 @@ def test_the_revision_covers_code_but_not_analysis_or_the_command_line(tmp_path:
 
     assert moves(package / "agents" / "a.py")
     assert moves(package / "e.py")
+    assert moves(package / "search" / "queries" / "q.scm")
+    assert moves(package / "evaluation" / "inside" / "d.go")
     assert moves(contracts / "failures.toml")
+    assert not moves(package / "agents" / "__pycache__" / "a.pyc")
     assert not moves(package / "analysis" / "b.py")
     assert not moves(package / "cli" / "c.py")
     assert not moves(package / "repositories" / "embedded" / "x" / "tree" / "d.py")

@@ -43,6 +43,8 @@ def code_revision(package: Path, contracts: Path) -> str:
 def _package_files(package: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted(package.rglob("*")):
         parts = path.relative_to(package).parts
-        skipped = parts[0] in _NO_INFLUENCE or parts[:2] == ("repositories", "embedded")
-        if path.suffix == ".py" and path.is_file() and not skipped:
+        skipped = (
+            parts[0] in _NO_INFLUENCE or parts[:2] == ("repositories", "embedded") or "__pycache__" in parts
+        )
+        if path.is_file() and not skipped:
             yield "/".join(parts), path
