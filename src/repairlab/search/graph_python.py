@@ -90,11 +90,17 @@ class PythonResolver:
         """What the imports of a file bind `name` to; None if they do not."""
         table = self._imports(file)
         if name in table and name != "*":
-            nodes = _union(self._import_nodes(file, item, seen) for item in table[name])
+            nodes = _union(self._binding(file, item, name, seen) for item in table[name])
             return Resolved(How.IMPORT, nodes)
         everything = (self._import_nodes(file, item, seen) for item in table.get("*", ()))
         found = _union(self._attribute(node, name, seen) for nodes in everything for node in nodes)
         return Resolved(How.IMPORT, found) if found else None
+
+    def _binding(self, file: int, item: Import, name: str, seen: Seen) -> Nodes:
+        """What an import binds `name` to: ``import a.b`` binds ``a``, not ``a.b``."""
+        if item.name == item.alias == NONE:
+            return tuple(self._rows.file_node(number) for number in self._modules.files(name))
+        return self._import_nodes(file, item, seen)
 
     def _imports(self, file: int) -> dict[str, list[Import]]:
         """The imports of a file by the name that they bind, ``*`` for everything."""
@@ -109,8 +115,10 @@ class PythonResolver:
         return self._named[file]
 
     def _module_files(self, file: int, item: Import) -> Nodes:
+        """The files of the module that an import names; where several share a name, those in its folder."""
         module = self._modules.absolute(file, self._index.text(item.module), item.level)
-        return self._modules.files(module)
+        files = self._modules.files(module)
+        return self._modules.beside(file, files) or files if len(files) > 1 else files
 
     def _import_nodes(self, file: int, item: Import, seen: Seen) -> Nodes:
         """The nodes that an import names."""

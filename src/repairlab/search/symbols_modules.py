@@ -36,10 +36,11 @@ class PythonModules:
     as well, by its whole path from the root of the repository.
     """
 
-    __slots__ = ("_files", "_names", "_packages")
+    __slots__ = ("_files", "_folders", "_names", "_packages")
 
     def __init__(self, paths: Sequence[str], names: Sequence[str]) -> None:
         self._names = names
+        self._folders = [posixpath.dirname(path) for path in paths]
         self._packages = [posixpath.basename(path) == _INIT for path in paths]
         files: defaultdict[str, set[int]] = defaultdict(set)
         for number, (path, name) in enumerate(zip(paths, names, strict=True)):
@@ -51,6 +52,10 @@ class PythonModules:
     def files(self, module: str) -> tuple[int, ...]:
         """The files of an absolute module, ascending; several where two share its name, none if foreign."""
         return self._files.get(module, ())
+
+    def beside(self, file: int, files: Sequence[int]) -> tuple[int, ...]:
+        """Those of `files` that lie in the folder of `file`."""
+        return tuple(other for other in files if self._folders[other] == self._folders[file])
 
     def absolute(self, file: int, module: str, level: int) -> str:
         """What `file` means by `module` with `level` leading dots; empty where they lead out of the top."""
