@@ -6,25 +6,25 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from repairlab.cli.freezing import checked
+from repairlab.cli.hosting import Host, connect
 from repairlab.cli.progress import watching
 from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
 from repairlab.contract.errors import IncompleteData, RefuseToStart
+from repairlab.contract.failures import load_failures
 from repairlab.contract.study import Inputs, Study, open_study
 from repairlab.evaluation.environments import PythonEnvironments
 from repairlab.evaluation.golang.environments import GoEnvironments
 from repairlab.evaluation.sandbox.model import Sandbox
-from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.emulator.spawn import EmulatorProcess
-from repairlab.hosts.residency import Residency
-from repairlab.hosts.transport import Exchange, Patience
+from repairlab.hosts.failures import FailureRules
 from repairlab.manifest.freeze import Frozen
 from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.campaign import Standing, run_campaign
@@ -142,49 +142,46 @@ def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
     return Preparation(plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch).run()
 
 
+@contextmanager
+def open_host(plan: Plan) -> Iterator[Host]:
+    """The plan's model host; an emulator of our own where the experiment asks for it."""
+    experiment = plan.inputs.experiment
+    rules = FailureRules(load_failures(plan.study.contracts))
+    silence = plan.inputs.shared.generation.silence_seconds
+    with ExitStack() as stack:
+        if experiment.host == "emulator":
+            knowledge = plan.workplace.knowledge_file(experiment.name)
+            url = stack.enter_context(EmulatorProcess(knowledge=knowledge)).url
+            yield stack.enter_context(connect(url, None, rules, silence, {}))
+        else:
+            settings = plan.settings
+            yield stack.enter_context(connect(settings.host, settings.token, rules, silence, os.environ))
+
+
 def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bool = False) -> Standing:
     """Prepare, then run the campaign under the experiment's lock."""
     layout = plan.layout
     prepare_layout(layout)
     with writer_lock(layout, datetime.now(UTC).isoformat(timespec="seconds")):
         ready = prepare(plan, watch)
-        with _host(plan) as (client, residency, journal):
+        with open_host(plan) as host:
             runtime = CellRuntime(
                 inputs=plan.inputs,
                 ready=ready,
                 freeze=plan.frozen.record.digest(),
-                client=client,
-                residency=residency,
+                client=host.client,
+                residency=host.residency,
+                rules=host.rules,
+                provenance=host.provenance,
                 sandbox=plan.sandbox,
                 scratch=plan.workplace.scratch,
-                journal=journal,
+                journal=host.journal,
                 now=time.monotonic,
             )
             attempts = plan.inputs.shared.infrastructure.attempts
             cells = plan.frozen.manifest.cells
-            return run_campaign(
-                layout, cells, attempts, runtime, client.greet, watch, limit, retry_blocked=retry_blocked
+            standing = run_campaign(
+                layout, cells, attempts, runtime, host.wake, watch, limit, retry_blocked=retry_blocked
             )
-
-
-@contextmanager
-def _host(plan: Plan) -> Iterator[tuple[LMStudioClient, Residency, list[Callable[[Exchange], None]]]]:
-    """The client of the plan's host; an emulator of our own where the experiment asks for it."""
-    experiment = plan.inputs.experiment
-    journal: list[Callable[[Exchange], None]] = []
-    with ExitStack() as stack:
-        url, token = plan.settings.host, plan.settings.token
-        if experiment.host == "emulator":
-            knowledge = plan.workplace.knowledge_file(experiment.name)
-            url, token = stack.enter_context(EmulatorProcess(knowledge=knowledge)).url, None
-        client = stack.enter_context(
-            LMStudioClient(
-                url,
-                token,
-                time.monotonic,
-                patience=Patience(silence=plan.inputs.shared.generation.silence_seconds),
-                on_exchange=lambda exchange: journal[-1](exchange) if journal else None,
-            )
-        )
-        client.greet()
-        yield client, Residency(client, time.monotonic, time.sleep), journal
+            host.hold_unchanged()
+            return standing

@@ -21,6 +21,7 @@ from repairlab.store.transcript import (
     End,
     Overflow,
     Reply,
+    Retry,
     UnparsableCall,
     read_transcript,
 )
@@ -156,6 +157,8 @@ def _steps(transcript: Path) -> Iterator[str]:
                 yield "the agent clock ran out during this reply"
             case UnparsableCall():
                 yield f"a call that the host could not read: {record.message}"
+            case Retry():
+                yield f"a reply was set aside ({record.condition}), and the request sent again"
             case Overflow():
                 yield f"the host reports an overflow: {record.message}"
             case End():

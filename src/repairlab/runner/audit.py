@@ -76,6 +76,12 @@ class Tape:
         """The next record, without taking it."""
         return self._records[self._next] if self._next < len(self._records) else {}
 
+    def skip_retries(self) -> dict[str, Any]:
+        """The next record after replies that were set aside: the same request was sent again after each."""
+        while self.upcoming().get("type") == "retry":
+            self._next += 1
+        return self.upcoming()
+
     def finish(self) -> None:
         """Hold the end of the replay against the end of the record."""
         if self._next != len(self._records):
@@ -96,7 +102,7 @@ class RecordedModel:
         self.tape.record(
             {"type": "request", "body": chat_request(self.instance, messages, tools, self.sampling).body()}
         )
-        entry = self.tape.upcoming()
+        entry = self.tape.skip_retries()
         kind = entry.get("type")
         if kind == "overflow":
             self.tape.record({"type": "overflow", "message": entry["message"]})

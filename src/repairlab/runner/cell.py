@@ -23,6 +23,8 @@ from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.sandbox.scratch import remove_tree
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.facts import ModelFacts, Transition
+from repairlab.hosts.failures import FailureRules
+from repairlab.hosts.provenance import HostProvenance
 from repairlab.hosts.residency import Residency
 from repairlab.hosts.transport import Exchange
 from repairlab.manifest.cell import Cell
@@ -48,6 +50,9 @@ class CellRuntime:
     """Digest of the freeze record."""
     client: LMStudioClient
     residency: Residency
+    rules: FailureRules
+    provenance: HostProvenance
+    """What the host is; held equal at the end of the campaign."""
     sandbox: Sandbox
     scratch: Path
     journal: list[Callable[[Exchange], None]]
@@ -78,11 +83,13 @@ class CellRuntime:
         with phases.phase("workspace"):
             workspace = new_workspace(self.inputs, ready, folder / "agent")
         clock = AgentClock(self.now)
-        instance = transition.verified.instance_id
-        model = HostModel(self.client, instance, sampling(self.inputs, cell), self.now, attempt.record)
+        chosen = sampling(self.inputs, cell)
+        model = HostModel(self.client, self.rules, transition.verified, chosen, self.now, attempt.record)
         tests = SandboxedPublicTests(self.inputs, ready, workspace, self.sandbox, phases.test_run)
+        phases.conversing = True
         with phases.phase("agent"):
             episode = converse(self.inputs, ready, cell, workspace, model, tests, clock, attempt.record)
+        phases.conversing = False
         with phases.phase("residency"):
             self.residency.verify()
         with phases.phase("reconstruct"):
@@ -110,6 +117,7 @@ class CellRuntime:
         run, wording = evaluation.run.facts, self.inputs.wording
         facts: Json = {
             "software": software(),
+            "host": self.provenance.facts(),
             "residency": {"level": transition.level, "verified": transition.verified.facts()},
             "sandbox": {"name": run.sandbox, "materialisation": run.materialisation},
             "environment": {"key": ready.environment_key, "versions": dict(run.versions)},

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from repairlab.agents.loop import CONTEXT_OVERFLOW
 from repairlab.contract.canonical import Json
 from repairlab.contract.errors import InfrastructureFailure
+from repairlab.hosts.asking import Conversation
 from repairlab.hosts.chat import ChatOutcome, ChatReply, ChatRequest, DeadlineReached
 from repairlab.hosts.client import LMStudioClient
+from repairlab.hosts.facts import VerifiedFacts
+from repairlab.hosts.failures import FailureRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,16 @@ class HostModel:
     def __init__(
         self,
         client: LMStudioClient,
-        instance: str,
+        rules: FailureRules,
+        verified: VerifiedFacts,
         sampling: Sampling,
         clock: Callable[[], float],
         record: Callable[[dict[str, Json]], None],
     ) -> None:
-        self._client = client
-        self._instance = instance
+        self._conversation = Conversation(
+            client, rules, verified.context_tokens, lambda retry: record(retry.facts())
+        )
+        self._instance = verified.instance_id
         self._sampling = sampling
         self._clock = clock
         self._record = record
@@ -57,7 +63,7 @@ class HostModel:
         request = chat_request(self._instance, messages, tools, self._sampling)
         self._record({"type": "request", "body": request.body()})
         try:
-            outcome = self._client.chat(request, self._clock() + seconds_left)
+            outcome = self._conversation.ask(request, self._clock() + seconds_left).outcome
         except InfrastructureFailure as failure:
             if failure.kind == CONTEXT_OVERFLOW:
                 self._record({"type": "overflow", "message": failure.message})

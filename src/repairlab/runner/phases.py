@@ -20,6 +20,8 @@ class Phases:
     seconds: dict[str, float] = field(default_factory=dict)
     test_runs: list[dict[str, Json]] = field(default_factory=list)
     exchanges: list[Json] = field(default_factory=list)
+    conversing: bool = False
+    """Whether chats are the agent's, which the transcript holds whole."""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -50,6 +52,7 @@ class Phases:
             "seconds": exchange.seconds,
             "failure": exchange.failure,
         }
-        if exchange.path != CHAT or exchange.failure:
+        in_transcript = exchange.path == CHAT and self.conversing and not exchange.failure
+        if not in_transcript:
             entry |= {"method": exchange.method, "request": exchange.request, "reply": exchange.reply}
         self.exchanges.append(entry)

@@ -54,6 +54,15 @@ class UnparsableCall(Numbered):
     body: JsonValue
 
 
+class Retry(Numbered):
+    """A reply set aside because the failure table lets its request be sent once more."""
+
+    type: Literal["retry"]
+    condition: str
+    number: int
+    body: JsonValue
+
+
 class Overflow(Numbered):
     """The host says that the conversation is longer than the context."""
 
@@ -122,7 +131,8 @@ class End(Numbered):
 
 
 Record: TypeAlias = Annotated[
-    Request | Reply | Deadline | UnparsableCall | Overflow | CallRecord | End, Field(discriminator="type")
+    Request | Reply | Deadline | UnparsableCall | Overflow | Retry | CallRecord | End,
+    Field(discriminator="type"),
 ]
 
 
