@@ -181,6 +181,36 @@ def doctor(
     doctor_command(study, experiment, sources, cache, host_url)
 
 
+@app.command()
+def search(
+    place: Annotated[str, typer.Argument(metavar="REPOSITORY@COMMIT", help="Where to search.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    tool: Annotated[str, typer.Option(help="exact, lexical, symbols, hybrid (no dense), graph.")] = "exact",
+    mode: Annotated[str, typer.Option(help="For exact: literal, substring, regex.")] = "substring",
+    language: Annotated[str, typer.Option(help="Which sources are searched: python, go.")] = "python",
+    explain: Annotated[bool, typer.Option("--explain", help="Show each component's ranks.")] = False,
+    study: StudyDir = HERE,
+    sources: Sources = "",
+    cache: Cache = "",
+) -> None:
+    """Ask one search tool about a commit, as an agent would."""
+    from repairlab.cli.searching import Question, search_command
+
+    search_command(Question(study, place, query, tool, mode, language, sources, cache), explain=explain)
+
+
+@app.command("cache")
+def cache_contents(
+    clear: Annotated[str, typer.Option(metavar="PART", help="Remove one part, or all.")] = "",
+    study: StudyDir = HERE,
+    cache: Cache = "",
+) -> None:
+    """Show what was derived on this machine (mirrors, checkouts, indexes, environments), or clear it."""
+    from repairlab.cli.caching import cache_command
+
+    cache_command(study, cache, clear)
+
+
 @host.command("serve")
 def serve(
     port: Annotated[

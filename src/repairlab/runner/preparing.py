@@ -26,6 +26,7 @@ from repairlab.repositories.workspace import Workspace
 from repairlab.runner.events import StepDone, Watch
 from repairlab.runner.workplace import Workplace
 from repairlab.search.corpus import Corpus, build_corpus
+from repairlab.search.toolset import SearchPlaces
 from repairlab.tasks.knowledge import knowledge
 from repairlab.tasks.material import Material, derive
 
@@ -118,8 +119,8 @@ class Preparation:
     def _corpus(self, task: Task, mirror: Mirror) -> Corpus | None:
         if not any(treatment.searches for treatment in self.inputs.treatments.values()):
             return None
-        rules = self.inputs.shared.corpus
-        return build_corpus(mirror, task.base, task.language, rules, cache=self.workplace.corpora)
+        rules, places = self.inputs.shared.corpus, SearchPlaces(self.workplace.search)
+        return build_corpus(mirror, task.base, task.language, rules, cache=places.corpora)
 
     def _changes_of(self, task: Task, template: Template, patch: bytes) -> Mapping[str, bytes | None]:
         """What the gold patch makes of the base, through the same policy as a model's patch."""

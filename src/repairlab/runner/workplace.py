@@ -28,9 +28,9 @@ class Workplace:
         return Templates(self.root / "templates")
 
     @property
-    def corpora(self) -> Path:
-        """Searched text of base commits."""
-        return self.root / "corpora"
+    def search(self) -> Path:
+        """Searched text of base commits, and every index over it."""
+        return self.root / "search"
 
     @property
     def environments(self) -> Path:
