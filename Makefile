@@ -27,7 +27,7 @@ demo: $(READY) ## run the embedded study: real agents' plumbing, calibration mod
 	@$(BIN)/repairlab demo
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -m "not real and not containers" $(ARGS)
+	@$(BIN)/python -m pytest -m "not real and not containers and not llama" --numprocesses 2 --dist loadfile $(ARGS)
 
 test-real: $(READY) ## run the checks on real repositories (see README: REPAIRLAB_SOURCES)
 	@$(BIN)/python -m pytest -m real $(ARGS)

@@ -49,7 +49,7 @@ def test_an_edited_manifest_is_refused(fresh: Any) -> None:
 
 
 def test_a_task_whose_digest_differs_from_the_clone_is_refused(fresh: Any) -> None:
-    (path, *_) = sorted((fresh.study / "preregistration" / "tasks").glob("ledgerline-*.toml"))
+    path = fresh.study / "preregistration" / "tasks" / "ledgerline-text-round-trip.toml"
     lines = path.read_text().split("\n")
     edited = ['gold_patch = "' + "0" * 64 + '"' if line.startswith("gold_patch") else line for line in lines]
     path.write_text("\n".join(edited))
@@ -59,7 +59,7 @@ def test_a_task_whose_digest_differs_from_the_clone_is_refused(fresh: Any) -> No
 
 
 def test_a_task_that_its_own_fix_does_not_resolve_is_refused(fresh: Any) -> None:
-    (path, *_) = sorted((fresh.study / "preregistration" / "tasks").glob("ledgerline-*.toml"))
+    path = fresh.study / "preregistration" / "tasks" / "ledgerline-text-round-trip.toml"
     text = path.read_text()
     path.write_text(
         text.replace(
