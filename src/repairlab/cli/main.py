@@ -24,6 +24,10 @@ app = typer.Typer(
 )
 host = typer.Typer(no_args_is_help=True, help="The emulator of a model host.", rich_markup_mode=None)
 app.add_typer(host, name="host")
+models = typer.Typer(
+    no_args_is_help=True, help="The models of a host, and what a study pins of them.", rich_markup_mode=None
+)
+app.add_typer(models, name="models")
 
 Name = Annotated[
     str, typer.Argument(metavar="EXPERIMENT", help="Name of a file in experiments/, without .toml.")
@@ -209,6 +213,32 @@ def cache_contents(
     from repairlab.cli.caching import cache_command
 
     cache_command(study, cache, clear)
+
+
+@models.command("discover")
+def discover(study: StudyDir = HERE, host_url: HostUrl = "") -> None:
+    """List every model at the host with the facts that a study pins, and what a run would miss."""
+    from repairlab.cli.models import discover_command
+
+    discover_command(study, host_url)
+
+
+@models.command("pin")
+def pin(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Entry of contracts/models.toml, such as M002.")
+    ],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of the model at the host.")],
+    study: StudyDir = HERE,
+    host_url: HostUrl = "",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write over facts that are pinned to something else.")
+    ] = False,
+) -> None:
+    """Load a model as the study would, verify it, and write its facts into contracts/models.toml."""
+    from repairlab.cli.models import pin_command
+
+    pin_command(study, name, key, host_url, replace=replace)
 
 
 @host.command("serve")
