@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -299,6 +301,25 @@ class TestS07:
         assert names(symbols) == [f"f{depth}" for depth in range(300)]
         assert symbols.definitions[-1].enclosing == 298
 
+    @pytest.mark.parametrize(
+        "source",
+        [
+            b"def f(): g()\n" + b"# filler\n" * 100_000 + b"def last(): ...\n",
+            b"def f():\n    g()\n" + b"    # filler\n" * 100_000 + b"    h()\ndef last(): ...\n",
+            b"x" + b".a()" * 100_000 + b"\ndef last(): ...\n",
+            b"f(" * 50_000 + b")" * 50_000 + b"\ndef last(): ...\n",
+            b"def f(:\n" * 30_000 + b"def last(): ...\n",
+        ],
+        ids=["comments", "indented-comments", "chain", "nested-calls", "errors"],
+    )
+    def test_s07_no_source_takes_time_that_grows_with_its_square(self, source):
+        begin = time.process_time()
+        symbols = PYTHON.parse(source)
+        assert time.process_time() - begin < 5
+        assert "last" in names(symbols)
+        last = symbols.definitions[names(symbols).index("last")]
+        assert last.line == source.count(b"\n")
+
     def test_s07_old_syntax_is_read(self):
         assert names(PYTHON.parse(b"print 'old'\n\n\ndef old_style():\n    exec 'x' in {}\n")) == [
             "old_style"
@@ -326,6 +347,18 @@ def test_s08_every_definition_of_a_name_is_kept():
         ("run", "B"),
         ("run", ""),
     ]
+
+
+def test_long_runs_of_comments_change_nothing_around_them():
+    def source(lines: int) -> bytes:
+        return (
+            b"class C:\n    def f(self):\n        a()\n" + b"  # note\n" * lines + b"        b()\n    x = 1\n"
+        )
+
+    short, long = PYTHON.parse(source(3)), PYTHON.parse(source(300))
+    assert [row[:3] for row in defined(short)] == [row[:3] for row in defined(long)]
+    assert [row[:3] for row in used(short)] == [row[:3] for row in used(long)]
+    assert [line - 297 for *_, line in used(long)][-1] == used(short)[-1][3]
 
 
 PIECES = st.sampled_from(

@@ -60,10 +60,10 @@ class LookupRule:
 class SymbolLookup:
     """Lookup over one index."""
 
-    __slots__ = ("_folded", "_index", "rule")
+    __slots__ = ("_folded", "index", "rule")
 
     def __init__(self, index: SymbolIndex, rule: LookupRule | None = None) -> None:
-        self._index = index
+        self.index = index
         self.rule = rule or LookupRule()
         folded: defaultdict[str, list[str]] = defaultdict(list)
         for name in index.names:
@@ -72,15 +72,15 @@ class SymbolLookup:
 
     def exact(self, name: str) -> tuple[int, ...]:
         """Ids of the symbols with this name, ascending."""
-        return tuple(self._index.defining(normal(name)))
+        return tuple(self.index.defining(normal(name)))
 
     def qualified(self, dotted: str) -> tuple[int, ...]:
         """Ids of the symbols whose qualified name ends with these parts, ascending."""
         parts = normal(dotted).split(".")
         return tuple(
             number
-            for number in self._index.defining(parts[-1])
-            if self._index.symbol(number).qualified.split(".")[-len(parts) :] == parts
+            for number in self.index.defining(parts[-1])
+            if self.index.symbol(number).qualified.split(".")[-len(parts) :] == parts
         )
 
     def folded(self, name: str) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ class SymbolLookup:
 
     def prefix(self, beginning: str) -> tuple[str, ...]:
         """The names with this beginning, shortest first, then by text; at most ``rule.names``."""
-        names, beginning = self._index.names, normal(beginning)
+        names, beginning = self.index.names, normal(beginning)
         first = bisect_left(names, beginning)
         last = first
         while last < len(names) and names[last].startswith(beginning):
@@ -98,8 +98,8 @@ class SymbolLookup:
 
     def similar(self, name: str) -> tuple[tuple[str, float], ...]:
         """The most similar names with their ratio, best first; at most ``rule.names``."""
-        found = self._index.similar.best(normal(name), cutoff=self.rule.cutoff, most=self.rule.names)
-        return tuple((self._index.names[match.number], match.ratio) for match in found)
+        found = self.index.similar.best(normal(name), cutoff=self.rule.cutoff, most=self.rule.names)
+        return tuple((self.index.names[match.number], match.ratio) for match in found)
 
     def matches(self, term: str, *, loose: bool) -> tuple[Match, ...]:
         """The symbols of the best tier that has any, by id.
@@ -114,7 +114,7 @@ class SymbolLookup:
             return _all(ids, Tier.QUALIFIED, 1.0)
         if ids := self.exact(last):
             return _all(ids, Tier.LAST, rule.last) if dotted else _all(ids, Tier.EXACT, 1.0)
-        if len(self._index.referring(normal(last))):
+        if len(self.index.referring(normal(last))):
             return ()  # a name that is used here and defined elsewhere is no misspelling
         if ids := self.folded(last):
             return _all(ids, Tier.FOLDED, rule.folded)
@@ -129,12 +129,12 @@ class SymbolLookup:
         found = [
             Match(number, Tier.SIMILAR, rule.similar * ratio / 100)
             for text, ratio in self.similar(name)
-            for number in self._index.defining(text)
+            for number in self.index.defining(text)
         ]
         return tuple(sorted(found))
 
     def _ids(self, names: Sequence[str]) -> tuple[int, ...]:
-        return tuple(sorted(number for name in names for number in self._index.defining(name)))
+        return tuple(sorted(number for name in names for number in self.index.defining(name)))
 
 
 def _all(ids: Sequence[int], tier: Tier, weight: float) -> tuple[Match, ...]:

@@ -4,13 +4,18 @@ Every offset is one of bytes. Bytes that are not UTF-8 are shown to the parser a
 stops at them nor moves anything; names are then read from the file itself. Only the tree-sitter library
 descends into the tree: no recursion here, whatever the depth of a source. Where the parser gives up on a part
 of a file, definitions are recovered from lines that begin as one.
+
+Two things would take time that grows with the square of a file: long runs of Python comments, which are shown
+as blank lines, and expressions nested by thousands, where no name deeper than `_DEEPEST` is looked for.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import tree_sitter
@@ -35,6 +40,11 @@ if TYPE_CHECKING:  # worker processes need no more than its name
     from repairlab.contract.task import Language
 
 _LOOK_BACK = 200
+_DEEPEST = 2000
+_COMMENT_LINES = 200
+"""A run of so many lines of nothing but comments is shown as blank lines."""
+
+_COMMENTS = re.compile(rb"(?:^[ \t]*#[^\n]*\n)+", re.MULTILINE)
 _NAME_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz.") | set(
     range(128, 256)
 )
@@ -86,8 +96,12 @@ class Grammar:
     def parse(self, data: bytes) -> FileSymbols:
         """The symbols of a file with these bytes."""
         shown = _readable(data)
+        if self._language == "python" and data.count(b"#") >= _COMMENT_LINES:
+            shown = _COMMENTS.sub(_blank, shown)
         root = self._parser.parse(shown).root_node
-        nodes = tree_sitter.QueryCursor(self._query).captures(root)
+        cursor = tree_sitter.QueryCursor(self._query)
+        cursor.set_max_start_depth(_DEEPEST)
+        nodes = cursor.captures(root)
         texts = _Texts()
         found = [*_functions_and_types(nodes, data), *_methods(nodes, data), *_variables(nodes, data)]
         if root.has_error:
@@ -136,6 +150,12 @@ def _readable(data: bytes) -> bytes:
         text = data.decode("utf-8", "surrogateescape")
         return re.sub("[\udc80-\udcff]", "_", text).encode()
     return data
+
+
+def _blank(comments: re.Match[bytes]) -> bytes:
+    if comments[0].count(b"\n") < _COMMENT_LINES:
+        return comments[0]
+    return re.sub(rb"[^\n]", b" ", comments[0])
 
 
 def _text(node: tree_sitter.Node, data: bytes) -> str:
@@ -204,12 +224,16 @@ def _variables(nodes: Nodes, data: bytes) -> Iterator[Found]:
 
 def _recovered(nodes: Nodes, data: bytes, language: str, known: set[int]) -> Iterator[Found]:
     """Definitions on lines inside the parts that the parser could not read."""
-    spans = [(node.start_byte, node.end_byte) for node in nodes.get("error", ())]
+    spans = sorted((node.start_byte, node.end_byte) for node in nodes.get("error", ()))
+    starts = [start for start, _ in spans]
+    ends = list(accumulate((end for _, end in spans), max))  # the furthest end of a span up to each
+    newlines = [found.start() for found in re.finditer(rb"\n", data)]
     for match in _RECOVERY[language].finditer(data):
         place = match.start(2)
-        if place in known or not any(start <= place < end for start, end in spans):
+        span = bisect_right(starts, place) - 1
+        if place in known or span < 0 or ends[span] <= place:
             continue
-        line = data.count(b"\n", 0, place) + 1
+        line = bisect_left(newlines, place) + 1
         kind = Kind.TYPE if match[1] in (b"class", b"type") else Kind.FUNCTION
         name = normal(match[2].decode("utf-8", "replace"))
         top = match[0][:1] not in b" \t"
