@@ -11,11 +11,13 @@ import stat
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from repairlab.contract.errors import BadInput
+from repairlab.contract.errors import RefuseToStart
 from repairlab.hosts.emulator.app import Application
-from repairlab.hosts.emulator.catalog import HASHING, RECORDED, builtin, load_config
+from repairlab.hosts.emulator.catalog import HASHING, RECORDED, HostConfig, builtin, load_config
+from repairlab.hosts.emulator.chatting import LanguageModels
 from repairlab.hosts.emulator.engines import build_engines
 from repairlab.hosts.emulator.engines.knowledge import Knowledge, load_knowledge
 from repairlab.hosts.emulator.engines.recorded import load_recordings
@@ -32,7 +34,7 @@ def main() -> int:
     options = _options()
     try:
         host = Host(options.port, _application(options))
-    except BadInput as error:
+    except RefuseToStart as error:
         sys.stderr.write(f"{error}\n")
         return 2
     except OSError as error:
@@ -56,6 +58,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--knowledge", type=Path, help="JSON: what the calibration models know of tasks")
     parser.add_argument("--faults", type=Path, help="JSON: a list of faults")
     parser.add_argument("--recordings", type=Path, help="a transcript that models of that engine repeat")
+    parser.add_argument("--llama", action="store_true", help="offer the small language model of the extra")
     parser.add_argument("--control", action="store_true", help="let a test change faults while it runs")
     return parser.parse_args()
 
@@ -70,7 +73,25 @@ def _application(options: argparse.Namespace) -> Application:
     scenario = parse_scenario(read_json(faults), str(faults)) if faults else Scenario()
     recordings: Path | None = options.recordings
     recorded = load_recordings(recordings) if recordings else None
-    return Application(config, engines, scenario, time.monotonic, recorded=recorded, control=options.control)
+    config, language_models = _with_llama(config) if options.llama else (config, None)
+    return Application(
+        config,
+        engines,
+        scenario,
+        time.monotonic,
+        recorded=recorded,
+        language_models=language_models,
+        control=options.control,
+    )
+
+
+def _with_llama(config: HostConfig) -> tuple[HostConfig, LanguageModels]:
+    """The host with the small language model of the extra; its client is imported for no other host."""
+    from repairlab.hosts.emulator.engines.llama import LlamaEngines, model_spec
+    from repairlab.hosts.llama.package import find_package
+
+    package = find_package()
+    return replace(config, models=(*config.models, model_spec(package))), LlamaEngines(package)
 
 
 def _leave_with_parent(parent: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from repairlab.contract.canonical import Json
-from repairlab.contract.errors import BadInput
+from repairlab.contract.errors import BadInput, InfrastructureFailure
 from repairlab.hosts.emulator import chatting, embedding, listing, routes
 from repairlab.hosts.emulator.actions import (
     CHAT_ROUTE,
@@ -30,8 +30,9 @@ from repairlab.hosts.emulator.bodies import (
     unauthorized,
     unknown_route,
 )
-from repairlab.hosts.emulator.catalog import RECORDED, HostConfig, changed
+from repairlab.hosts.emulator.catalog import LLAMA, RECORDED, HostConfig, changed
 from repairlab.hosts.emulator.chat_request import read_request
+from repairlab.hosts.emulator.chatting import LanguageModels
 from repairlab.hosts.emulator.clock import HostClock
 from repairlab.hosts.emulator.engines.protocol import Engine
 from repairlab.hosts.emulator.engines.recorded import Recorded
@@ -57,6 +58,7 @@ class Application:
         scenario: faults.
         real_clock: monotonic seconds.
         recorded: recorded replies, for models of that engine.
+        language_models: what runs models of the engine ``llama``.
         control: serve the routes by which a test exchanges the scenario, empties the table, and reads which
             request met which loaded models.
     """
@@ -69,12 +71,14 @@ class Application:
         real_clock: Callable[[], float],
         *,
         recorded: Recorded | None = None,
+        language_models: LanguageModels | None = None,
         control: bool = False,
     ) -> None:
         self._base = config
         self._engines = engines
         self._real_clock = real_clock
         self._recorded = recorded or Recorded({})
+        self._language_models = language_models
         self._control = control
         self._lock = threading.Lock()
         self.stopped = threading.Event()
@@ -84,7 +88,7 @@ class Application:
     def _begin(self, config: HostConfig, scenario: Scenario) -> None:
         self._scenario = scenario
         self._clock = HostClock(None if config.virtual_clock else self._real_clock)
-        self._residents = Residents(config, self._clock.now)
+        self._residents = Residents(config, self._clock.now, self._language_models)
         self._counts: dict[str, int] = {}
         self._total = 0
         self._log: list[Json] = []
@@ -169,6 +173,14 @@ class Application:
             if route in (CHAT_ROUTE, EMBEDDINGS_ROUTE):
                 return text_error(400, message)
             return native_error(400, "invalid_request", message, "invalid_json")
+        try:
+            return self._named(route, body, action)
+        except InfrastructureFailure as failure:  # a language model's process; the host itself goes on
+            if route == LOAD_ROUTE:
+                return native_error(500, "unknown", f"Model loading was stopped: {failure.message}")
+            return text_error(500, f"The model has crashed: {failure.message}")
+
+    def _named(self, route: str, body: Mapping[str, Any], action: Action | None) -> Reply:
         if route == LOAD_ROUTE:
             return self._load(body, action)
         if route == UNLOAD_ROUTE:
@@ -195,11 +207,14 @@ class Application:
             return instance
         if instance.spec.engine == RECORDED:
             return chatting.replay(instance, call, self._recorded)
+        number = self._counts[CHAT_ROUTE]
+        if instance.spec.engine == LLAMA and self._language_models:
+            return chatting.ask_model(self._residents, instance, call, self._language_models, action, number)
         engine = self._engines.get(instance.spec.engine or "")
         if engine is None or instance.spec.type != "llm":
             message = f"Model {instance.spec.key} is not an llm"
             return compatible_error(400, message, "model_not_found", "model")
-        return chatting.chat(self._residents, instance, call, engine, action, self._counts[CHAT_ROUTE])
+        return chatting.chat(self._residents, instance, call, engine, action, number)
 
     def _embed(self, body: Mapping[str, Any], action: Action | None) -> Reply:
         texts = embedding.texts_of(body)
@@ -249,6 +264,7 @@ class Application:
             ahead = fields.seconds("advance_seconds", 0.0)
             if "faults" in body:
                 scenario = parse_scenario(fields.anything("faults"), "faults")
+                self._residents.clear()
                 self._begin(changed(self._base, fields), scenario)
             self._clock.advance(ahead)
             fields.close()

@@ -14,6 +14,7 @@ NAVIGATOR = "navigator"
 STATEMENT = "statement"
 RECORDED = "recorded"
 HASHING = "hashing"
+LLAMA = "llama"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class ModelSpec:
     selected_variant: str | None = None
     load_seconds: float = 0.0
     """A load takes so long, and says so."""
+    parallel: int = 4
+    """Slots of an instance, as its configuration shows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 from repairlab.contract.canonical import Json
+from repairlab.contract.errors import InfrastructureFailure
 from repairlab.hosts.emulator.actions import (
     Action,
     ContextDrift,
@@ -31,7 +33,14 @@ from repairlab.hosts.emulator.generation import (
 )
 from repairlab.hosts.emulator.replies import Reply, Stream, Wait
 from repairlab.hosts.emulator.shapes import counted, reshaped
-from repairlab.hosts.emulator.state import Loaded, Residents
+from repairlab.hosts.emulator.state import Loaded, Processes, Residents
+from repairlab.hosts.llama.answer import PromptTooLong
+
+
+class LanguageModels(Processes, Protocol):
+    """Instances of a real language model; `repairlab.hosts.emulator.engines.llama` has them."""
+
+    def answer(self, instance_id: str, call: ChatCall) -> Completion | PromptTooLong: ...
 
 
 def chat(
@@ -40,13 +49,40 @@ def chat(
     """The reply of `engine` to `call`, changed by `action`; `number` counts the requests of the route."""
     asked = prompt_tokens(call.body)
     if asked >= instance.context:
-        return text_error(
-            400,
-            "The number of tokens to keep from the initial prompt is greater than the context length "
-            f"(n_keep: {asked}>= n_ctx: {instance.context})",
-        )
+        return _too_long(asked, instance.context)
     completion = complete(call, engine.reply(call.asked), instance.id, instance.context)
     return _sent(residents, instance, call, _changed(completion, action, number), action)
+
+
+def ask_model(
+    residents: Residents,
+    instance: Loaded,
+    call: ChatCall,
+    models: LanguageModels,
+    action: Action | None,
+    number: int,
+) -> Reply:
+    """The reply of a real language model to `call`, changed by `action`; sent when it is complete.
+
+    Raises:
+        InfrastructureFailure: the model's process is gone or does not answer; its instance is dropped.
+    """
+    try:
+        answered = models.answer(instance.id, call)
+    except InfrastructureFailure:
+        residents.unload(instance.id, 0)
+        raise
+    if isinstance(answered, PromptTooLong):
+        return _too_long(answered.prompt_tokens, answered.context)
+    return _sent(residents, instance, call, _changed(answered, action, number), action)
+
+
+def _too_long(tokens: int, context: int) -> Whole:
+    return text_error(
+        400,
+        "The number of tokens to keep from the initial prompt is greater than the context length "
+        f"(n_keep: {tokens}>= n_ctx: {context})",
+    )
 
 
 def replay(instance: Loaded, call: ChatCall, recorded: Recorded) -> Reply:

@@ -68,15 +68,15 @@ def complete(call: ChatCall, reply: EngineReply, model: str, context: int) -> Co
     At a limit the text is cut, ``finish_reason`` is ``length``, and one token less than the limit is
     counted, as the real host does.
     """
-    digest = hashlib.sha256(_utf8(json.dumps(call.body, sort_keys=True))).hexdigest()
+    digest = request_digest(call)
     calls = tuple(
-        WrittenCall(_call_id(digest, index), one.name, _compact(dict(one.arguments)))
-        for index, one in enumerate(reply.calls)
+        written_call(digest, index, one.name, one.arguments) for index, one in enumerate(reply.calls)
     )
+    identity, created = completion_id(digest)
     prompt = prompt_tokens(call.body)
     whole = Completion(
-        id=f"chatcmpl-{digest[:24]}",
-        created=_FIRST_SECOND + int(digest[:6], 16),
+        id=identity,
+        created=created,
         model=model,
         content=reply.content,
         reasoning=reply.reasoning,
@@ -87,6 +87,21 @@ def complete(call: ChatCall, reply: EngineReply, model: str, context: int) -> Co
     )
     limit = context - prompt if call.max_tokens is None else min(call.max_tokens, context - prompt)
     return whole if whole.completion_tokens <= limit else _cut(whole, max(1, limit - 1))
+
+
+def request_digest(call: ChatCall) -> str:
+    """What ids and times of a reply are made from."""
+    return hashlib.sha256(_utf8(json.dumps(call.body, sort_keys=True))).hexdigest()
+
+
+def completion_id(digest: str) -> tuple[str, int]:
+    """Id and second of the reply to the request with this digest."""
+    return f"chatcmpl-{digest[:24]}", _FIRST_SECOND + int(digest[:6], 16)
+
+
+def written_call(digest: str, index: int, name: str, arguments: Mapping[str, Json]) -> WrittenCall:
+    """Call number `index` of the reply to the request with this digest."""
+    return WrittenCall(_call_id(digest, index), name, _compact(dict(arguments)))
 
 
 def replayed(body: Mapping[str, Any]) -> Completion:

@@ -25,6 +25,7 @@ class EmulatorProcess:
         knowledge: JSON file with what the calibration models know; it is read by the host's process alone.
         faults: JSON file with a scenario.
         recordings: a transcript that models of the engine ``recorded`` repeat.
+        llama: offer the small language model of the extra too.
         control: serve the route by which tests exchange the scenario.
         start_seconds: limit on the start.
 
@@ -40,6 +41,7 @@ class EmulatorProcess:
         knowledge: Path | None = None,
         faults: Path | None = None,
         recordings: Path | None = None,
+        llama: bool = False,
         control: bool = False,
         start_seconds: float = 20.0,
     ) -> None:
@@ -52,6 +54,7 @@ class EmulatorProcess:
             ("--recordings", recordings),
         ):
             command += [option, str(path)] if path is not None else []
+        command += ["--llama"] if llama else []
         self._command = [*command, "--control"] if control else command
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from repairlab.contract.canonical import Json
-from repairlab.hosts.emulator.catalog import HostConfig, ModelSpec
+from repairlab.hosts.emulator.catalog import LLAMA, HostConfig, ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +29,29 @@ class Loaded:
     """Another machine that it runs on."""
 
 
+class Processes(Protocol):
+    """What runs the instances of a real language model."""
+
+    def start(self, instance_id: str, context: int) -> int: ...
+
+    def stop(self, instance_id: str) -> None: ...
+
+
 class Residents:
     """The table of instances, in the order of loading.
 
     Args:
         config: models and settings.
         now: the host's clock.
+        processes: what runs real language models; each load and unload goes there too.
     """
 
-    def __init__(self, config: HostConfig, now: Callable[[], float]) -> None:
+    def __init__(
+        self, config: HostConfig, now: Callable[[], float], processes: Processes | None = None
+    ) -> None:
         self.config = config
         self._now = now
+        self._processes = processes
         self._instances: list[Loaded] = []
         self._leaving: dict[str, int] = {}
         self._held_bytes = 0
@@ -75,6 +88,8 @@ class Residents:
         while _instance_id(spec.key, number) in taken:
             number += 1
         instance_id = _instance_id(spec.key, number)
+        if self._processes and spec.engine == LLAMA:
+            context = self._processes.start(instance_id, context)
         instance = Loaded(
             instance_id, spec, context, self._now(), jit=jit, ttl_seconds=ttl_seconds, device=device
         )
@@ -162,6 +177,8 @@ class Residents:
 
     def _drop(self, instance_id: str) -> None:
         self._leaving.pop(instance_id, None)
+        if self._processes:
+            self._processes.stop(instance_id)
         self._instances = [one for one in self._instances if one.id != instance_id]
 
     def _entry(self, spec: ModelSpec) -> Json:
@@ -198,7 +215,7 @@ def instance_config(spec: ModelSpec, context: int, *, with_parallel: bool) -> di
     if spec.type == "llm":
         config |= {"eval_batch_size": 512, "flash_attention": True, "offload_kv_cache_to_gpu": True}
         if with_parallel:
-            config["parallel"] = 4
+            config["parallel"] = spec.parallel
     return config
 
 
