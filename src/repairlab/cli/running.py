@@ -25,6 +25,7 @@ from repairlab.evaluation.golang.environments import GoEnvironments
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 from repairlab.hosts.failures import FailureRules
+from repairlab.hosts.llama.package import MODEL_KEY, find_package
 from repairlab.manifest.freeze import Frozen
 from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.campaign import Standing, run_campaign
@@ -150,16 +151,30 @@ def open_host(plan: Plan) -> Iterator[Host]:
     silence = plan.inputs.shared.generation.silence_seconds
     with ExitStack() as stack:
         if experiment.host == "emulator":
-            knowledge = plan.workplace.knowledge_file(experiment.name)
-            url = stack.enter_context(EmulatorProcess(knowledge=knowledge)).url
+            calibration = experiment.kind == "calibration"
+            knowledge = plan.workplace.knowledge_file(experiment.name) if calibration else None
+            emulator = EmulatorProcess(knowledge=knowledge, llama=_needs_llama(plan.inputs))
+            url = stack.enter_context(emulator).url
             yield stack.enter_context(connect(url, None, rules, silence, {}))
         else:
             settings = plan.settings
             yield stack.enter_context(connect(settings.host, settings.token, rules, silence, os.environ))
 
 
+def _needs_llama(inputs: Inputs) -> bool:
+    """Whether our own emulator has to offer the small language model."""
+    wanted = any(model.facts.key == MODEL_KEY for model in inputs.models.values())
+    return wanted and inputs.experiment.host == "emulator"
+
+
 def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bool = False) -> Standing:
-    """Prepare, then run the campaign under the experiment's lock."""
+    """Prepare, then run the campaign under the experiment's lock.
+
+    Raises:
+        RefuseToStart: the experiment runs the small language model, and the extra that has it is missing.
+    """
+    if _needs_llama(plan.inputs):
+        find_package()
     layout = plan.layout
     prepare_layout(layout)
     with writer_lock(layout, datetime.now(UTC).isoformat(timespec="seconds")):

@@ -69,6 +69,8 @@ def print_results(inputs: Inputs, frozen: Frozen, layout: Layout) -> None:
     print_table(title, HEADER, [_texts(row) for row in sorted(rows, key=_by_label)])
     if inputs.experiment.kind == "calibration":
         print("calibration models are programs of known behaviour: these figures check the plumbing alone")
+    if inputs.experiment.kind == "trial":
+        print("a trial outside the study: these figures show that the path holds and are no results")
 
 
 def _by_label(row: Row) -> tuple[str, str, str, int, int]:

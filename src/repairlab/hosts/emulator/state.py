@@ -213,7 +213,8 @@ def instance_config(spec: ModelSpec, context: int, *, with_parallel: bool) -> di
     """How an instance was loaded; the reply to a load leaves ``parallel`` out, the list has it."""
     config: dict[str, Json] = {"context_length": context}
     if spec.type == "llm":
-        config |= {"eval_batch_size": 512, "flash_attention": True, "offload_kv_cache_to_gpu": True}
+        offload = spec.engine != LLAMA  # that engine computes on the processor
+        config |= {"eval_batch_size": 512, "flash_attention": True, "offload_kv_cache_to_gpu": offload}
         if with_parallel:
             config["parallel"] = spec.parallel
     return config

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from repairlab.hosts.llama.package import LlamaPackage
 FAILURE_KIND = "llama-engine"
 THREADS = 1
 _ENVIRONMENT = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(THREADS)}
-"""All that the engine sees of an environment. Waiting threads that spin starve each other on busy cores."""
+"""All that the engine sees of an environment, beside where modules are. Waiting threads that spin starve each other on busy cores."""
 _STOP_SECONDS = 5.0
 
 
@@ -48,9 +49,10 @@ class LlamaServer:
     ) -> None:
         command = [sys.executable, "-P", "-m", "repairlab.hosts.llama"]
         command += [str(package.weights), str(context), str(THREADS)]
+        environment = {**_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with tempfile.TemporaryFile() as complaints:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, env=_ENVIRONMENT
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, env=environment
             )
             line = self._first_line(start_seconds)
             if not line.endswith(b"\n"):
