@@ -3,12 +3,15 @@
     python benchmarks/search_symbols.py REPOSITORY COMMIT [--language python] [--rounds 3]
 
 REPOSITORY is a bare one. ctags reads a checkout (definitions alone); its time includes its start. Ours reads
-the corpus with two processes, whose start counts. Exit status 1 if the target is missed.
+the corpus with two processes, whose start counts. The ratio is one of CPU time, ours halved, so that it holds
+on a machine that does other work as well; elapsed time is printed beside it. Exit status 1 if it misses the
+target.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -48,11 +51,16 @@ def main() -> int:
         ours, theirs = [], []
         for number in range(options.rounds):
             cache = Cache(folder / f"cache-{number}")
-            theirs.append(seconds(lambda: ctags(folder / "tree", options.language)))
-            ours.append(seconds(lambda c=cache: symbols_by_blob(corpus, options.language, c, 2)))
-        ratio = statistics.median(ours) / statistics.median(theirs)
-        print(f"definitions and references, two processes: {statistics.median(ours):.2f} s")
-        print(f"ctags: {statistics.median(theirs):.2f} s, ratio {ratio:.1f} (target {TARGET:.0f})")
+            theirs.append(measured(lambda: ctags(folder / "tree", options.language)))
+            ours.append(measured(lambda c=cache: symbols_by_blob(corpus, options.language, c, 2)))
+        (mine, elapsed), (other, waited) = (
+            map(statistics.median, zip(*t, strict=True)) for t in (ours, theirs)
+        )
+        ratio = mine / 2 / other
+        print(
+            f"definitions and references, two processes: {mine / 2:.2f} s CPU each, {elapsed:.2f} s elapsed"
+        )
+        print(f"ctags: {other:.2f} s CPU, {waited:.2f} s elapsed; ratio {ratio:.1f} (target {TARGET:.0f})")
 
         def build() -> SymbolIndex:
             return build_symbols(corpus, options.language, cache=Cache(folder / "cache-0"), folder=folder)
@@ -96,6 +104,14 @@ def write_tree(corpus: Corpus, folder: Path) -> None:
         path = folder / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(corpus.data(number))
+
+
+def measured(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of CPU, of this process and those that it waited for, and elapsed ones."""
+    before, begin = os.times(), time.perf_counter()
+    work()
+    after = os.times()
+    return sum(after[:4]) - sum(before[:4]), time.perf_counter() - begin
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from repairlab.contract.errors import InfrastructureFailure
 from repairlab.repositories import embedded
+from repairlab.search import symbols_cache
 from repairlab.search.cache import Cache
 from repairlab.search.corpus import build_corpus
 from repairlab.search.results import QueryError
@@ -17,6 +19,7 @@ from repairlab.search.symbols_blob import NONE, Kind, Use
 from repairlab.search.symbols_cache import _FEWEST_BYTES, symbols_by_blob
 from repairlab.search.symbols_index import SymbolIndex, build_symbols
 from repairlab.search.symbols_lookup import LookupRule, SymbolLookup, Tier
+from repairlab.search.symbols_worker import framed, unframed
 
 EMBEDDED = Path(embedded.__file__).parent / "embedded"
 
@@ -313,6 +316,26 @@ def test_processes_change_nothing_but_the_time(memory_source, rules, folder, tmp
     assert alone.keys() == together.keys()
     assert all(alone[blob].texts == together[blob].texts for blob in alone)
     assert all(bytes(alone[blob].references) == bytes(together[blob].references) for blob in alone)
+
+
+def test_a_parsing_process_that_ends_early_is_a_failure_of_the_machine(monkeypatch):
+    monkeypatch.setattr(symbols_cache, "WORKER", "repairlab.search.no_such_module")
+
+    with pytest.raises(InfrastructureFailure, match="no_such_module") as failure:
+        list(symbols_cache._parsed("python", [b"# filler\n" * 300_000] * 2, 2))
+    assert failure.value.kind == "symbol-worker"
+
+
+@given(st.lists(st.binary(max_size=9)), st.integers(1, 4))
+def test_frames_and_shares_lose_nothing(blobs, processes):
+    joined = framed(blobs)
+    shares = symbols_cache._shares(blobs, processes)
+
+    assert list(unframed(joined)) == blobs
+    assert sorted(number for share in shares for number in share) == list(range(len(blobs)))
+    if blobs:
+        with pytest.raises(ValueError, match="cut short"):
+            list(unframed(joined[:-1]))
 
 
 @pytest.mark.parametrize("first", [{}, {"pkg/shapes.py": b"class Circle: ...\n", "z.py": b"def z(): ...\n"}])

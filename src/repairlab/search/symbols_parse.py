@@ -84,7 +84,7 @@ class Found(NamedTuple):
 class Grammar:
     """Parser and query of one language, for any number of files."""
 
-    __slots__ = ("_language", "_parser", "_query")
+    __slots__ = ("_language", "_parser", "_query", "_top_query")
 
     def __init__(self, language: Language) -> None:
         pointer = tree_sitter_python.language() if language == "python" else tree_sitter_go.language()
@@ -92,6 +92,7 @@ class Grammar:
         self._language = language
         self._parser = tree_sitter.Parser(grammar)
         self._query = tree_sitter.Query(grammar, query_source(language))
+        self._top_query = tree_sitter.Query(grammar, query_source(f"{language}-top"))
 
     def parse(self, data: bytes) -> FileSymbols:
         """The symbols of a file with these bytes."""
@@ -99,9 +100,7 @@ class Grammar:
         if self._language == "python" and data.count(b"#") >= _COMMENT_LINES:
             shown = _COMMENTS.sub(_blank, shown)
         root = self._parser.parse(shown).root_node
-        cursor = tree_sitter.QueryCursor(self._query)
-        cursor.set_max_start_depth(_DEEPEST)
-        nodes = cursor.captures(root)
+        nodes = _captures(self._query, root, _DEEPEST) | _captures(self._top_query, root, 0, "top_")
         texts = _Texts()
         found = [*_functions_and_types(nodes, data), *_methods(nodes, data), *_variables(nodes, data)]
         if root.has_error:
@@ -114,15 +113,23 @@ class Grammar:
         return FileSymbols(texts.all, package, root.has_error, definitions, references, imports)
 
 
-def parse_packed(language: Language, blobs: Sequence[bytes]) -> list[bytes]:
-    """The stored symbols of each file, in order: what a worker process does."""
-    grammar = Grammar(language)
-    return [pack(grammar.parse(data)) for data in blobs]
+def parse_packed(grammar: Grammar, blobs: Iterable[bytes]) -> Iterator[bytes]:
+    """The stored symbols of each file, in order."""
+    return (pack(grammar.parse(data)) for data in blobs)
 
 
-def query_source(language: Language) -> str:
-    """The tree-sitter query of a language."""
-    return files("repairlab.search").joinpath("queries", f"{language}.scm").read_text("utf-8")
+def query_source(name: str) -> str:
+    """A tree-sitter query, by the name of its file: a language, or one with ``-top``."""
+    return files("repairlab.search").joinpath("queries", f"{name}.scm").read_text("utf-8")
+
+
+def _captures(
+    query: tree_sitter.Query, root: tree_sitter.Node, depth: int, prefix: str = ""
+) -> dict[str, list[tree_sitter.Node]]:
+    """The captured nodes by name, of patterns that begin no deeper than `depth`."""
+    cursor = tree_sitter.QueryCursor(query)
+    cursor.set_max_start_depth(depth)
+    return {prefix + name: nodes for name, nodes in cursor.captures(root).items()}
 
 
 class _Texts:
@@ -209,12 +216,12 @@ def _methods(nodes: Nodes, data: bytes) -> Iterator[Found]:
 
 
 def _variables(nodes: Nodes, data: bytes) -> Iterator[Found]:
-    for capture, kind in (("constants", Kind.CONSTANT), ("variables", Kind.VARIABLE)):
+    for capture, kind in (("top_constants", Kind.CONSTANT), ("top_variables", Kind.VARIABLE)):
         for spec in nodes.get(capture, ()):
             for name in spec.children_by_field_name("name"):
                 if name.is_named:  # not the comma between two
                     yield _found(spec, name, data, kind)
-    for name in nodes.get("variable", ()):
+    for name in (*nodes.get("variable", ()), *nodes.get("top_variable", ())):
         parent = name.parent
         whole = parent if parent is not None and parent.type == "assignment" else name
         item = _found(whole, name, data, Kind.VARIABLE)
@@ -283,16 +290,17 @@ def _references(
         for node in nodes.get(f"{capture}_member", ()):
             found[node.start_byte] = (node, use, True)
     scopes = _Scopes(definitions)
+    known: dict[bytes, int] = {}
     references: list[Reference] = []
     for place in sorted(found.keys() - names):
         node, use, member = found[place]
-        receiver = _receiver(data, place) if member else ""
-        name = normal(data[place : node.end_byte].decode("utf-8", "replace"))
-        references.append(
-            Reference(
-                texts.of(name), texts.of(receiver), use, scopes.around(place), place, node.start_point[0] + 1
-            )
-        )
+        written = data[place : node.end_byte]
+        name = known.get(written)
+        if name is None:
+            name = known[written] = texts.of(normal(written.decode("utf-8", "replace")))
+        receiver = texts.of(_receiver(data, place)) if member else NONE
+        line = node.start_point[0] + 1
+        references.append(Reference(name, receiver, use, scopes.around(place), place, line))
     return references
 
 

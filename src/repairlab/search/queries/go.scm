@@ -1,5 +1,5 @@
 ; Definitions and references of Go sources; capture names as in python.scm, and
-; package: the name in the package clause; method, interface_method: methods; constants, variables: specs of one or more names.
+; package: the name in the package clause; method, interface_method: methods; constants and variables: go-top.scm.
 
 (package_clause (package_identifier) @package)
 
@@ -8,10 +8,6 @@
 (method_elem name: (field_identifier)) @interface_method
 (type_spec name: (type_identifier)) @type
 (type_alias name: (type_identifier)) @type
-
-(source_file (const_declaration (const_spec) @constants))
-(source_file (var_declaration (var_spec) @variables))
-(source_file (var_declaration (var_spec_list (var_spec) @variables)))
 
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression field: (field_identifier) @call_member))

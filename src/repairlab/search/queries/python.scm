@@ -6,15 +6,7 @@
 (class_definition name: (identifier)) @type
 (type_alias_statement left: (type (identifier) @alias))
 
-; Variables of modules, also where a condition or an exception decides, and of classes.
-(module (expression_statement (assignment left: (identifier) @variable)))
-(module (expression_statement (assignment left: (pattern_list (identifier) @variable))))
-(module (expression_statement (assignment right: (assignment left: (identifier) @variable))))
-(module (if_statement consequence: (block (expression_statement (assignment left: (identifier) @variable)))))
-(module (if_statement (elif_clause (block (expression_statement (assignment left: (identifier) @variable))))))
-(module (if_statement (else_clause (block (expression_statement (assignment left: (identifier) @variable))))))
-(module (try_statement body: (block (expression_statement (assignment left: (identifier) @variable)))))
-(module (try_statement (except_clause (block (expression_statement (assignment left: (identifier) @variable))))))
+; Variables of classes; those of modules: python-top.scm.
 (class_definition body: (block (expression_statement (assignment left: (identifier) @variable))))
 
 (call function: (identifier) @call)
