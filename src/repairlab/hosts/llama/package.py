@@ -40,8 +40,8 @@ def find_package() -> LlamaPackage:
     Raises:
         RefuseToStart: a package is missing, or the weights are not the pinned ones.
     """
-    engine_version = _version(ENGINE_PACKAGE)
-    found = _version(WEIGHTS_PACKAGE)
+    engine_version = installed_version(ENGINE_PACKAGE)
+    found = installed_version(WEIGHTS_PACKAGE)
     if found != WEIGHTS_VERSION:
         raise RefuseToStart(f"{WEIGHTS_PACKAGE} {found} is installed, not {WEIGHTS_VERSION}", repair=_REPAIR)
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE.replace("-", "_"))
@@ -69,7 +69,12 @@ def checked_weights(path: Path, engine_version: str) -> LlamaPackage:
     return LlamaPackage(path, path.stat().st_size, engine_version)
 
 
-def _version(package: str) -> str:
+def installed_version(package: str) -> str:
+    """Version of an installed distribution.
+
+    Raises:
+        RefuseToStart: it is not installed; the repair says how to install the extra.
+    """
     try:
         return version(package)
     except PackageNotFoundError as error:

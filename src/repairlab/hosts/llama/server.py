@@ -22,7 +22,8 @@ from repairlab.hosts.llama.package import LlamaPackage
 FAILURE_KIND = "llama-engine"
 THREADS = 1
 _ENVIRONMENT = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": str(THREADS)}
-"""All that the engine sees of an environment, beside where modules are. Waiting threads that spin starve each other on busy cores."""
+"""All that the engine sees of an environment, beside where modules are. Threads that spin while they wait
+starve each other on busy cores."""
 _STOP_SECONDS = 5.0
 
 
