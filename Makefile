@@ -8,7 +8,7 @@ LLAMA := $(VENV)/.llama
 SANDBOX ?= bubblewrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-llm test test-real test-containers test-llama check format bench schemas lock clean
+.PHONY: bench-search help setup demo demo-llm test test-real test-containers test-llama check format bench schemas lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -64,6 +64,12 @@ bench: $(READY) ## measure the overhead of a cell and the start of the command l
 
 schemas: $(READY) ## write contracts/schemas/ anew from the models
 	@$(BIN)/python -c 'from pathlib import Path; from repairlab.store.schemas import write_schemas; write_schemas(Path("contracts/schemas"))'
+
+bench-search: $(READY) ## measure search against ripgrep, bm25s, ctags, memory: make bench-search REPO=/path COMMIT=sha
+	@$(BIN)/python benchmarks/search_exact.py $(REPO) $(COMMIT)
+	@$(BIN)/python benchmarks/search_lexical.py $(REPO) $(COMMIT)
+	@$(BIN)/python benchmarks/search_symbols.py $(REPO) $(COMMIT)
+	@$(BIN)/python benchmarks/search_dense.py $(REPO) $(COMMIT)
 
 lock: $(READY) ## resolve pyproject.toml anew into requirements/
 	@mkdir -p requirements
