@@ -1,4 +1,4 @@
-"""The pilot on real repositories: run by `make test-real`, with REPAIRLAB_SOURCES where the web is not wanted."""
+"""The pilot on real repositories, which `make test-real` runs. See README on where they come from."""
 
 from __future__ import annotations
 
