@@ -7,22 +7,21 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from repairlab.cli.doctor_host import host_findings
 from repairlab.cli.freezing import checked
 from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
 from repairlab.cli.tables import print_table
-from repairlab.contract.errors import RefuseToStart, RepairlabError
+from repairlab.contract.errors import BadInput, RefuseToStart, RepairlabError
 from repairlab.contract.study import Inputs, Study, open_study
 from repairlab.evaluation.environments import PythonEnvironments
 from repairlab.evaluation.sandbox.bubblewrap import Bubblewrap
 from repairlab.evaluation.sandbox.container_engine import Engine
-from repairlab.hosts.client import LMStudioClient
-from repairlab.hosts.transport import Patience
+from repairlab.manifest.cell import Cell
 from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.workplace import Workplace
 from repairlab.store.layout import Layout, prepare_layout
@@ -43,16 +42,30 @@ class Check(NamedTuple):
     """Whether a run depends on it; what is not needed is shown with its repair and fails nothing."""
 
 
-def doctor_command(root: Path, experiment: str, sources: str, cache: str, host: str) -> None:
+def doctor_command(
+    root: Path, experiment: str, sources: str, cache: str, host: str, record: Path | None = None
+) -> None:
     """Check the machine, and with an experiment all that its run needs.
+
+    Args:
+        root: the study.
+        experiment: its name, or empty.
+        sources: option of that name.
+        cache: option of that name.
+        host: option of that name.
+        record: a file for a trace of the model host's answers.
 
     Raises:
         RefuseToStart: a run may not start.
     """
     study = open_study(root)
     settings = settings_for(study, os.environ, sources, cache, host)
+    if record is not None and not experiment:
+        raise BadInput("--record needs an experiment, whose models are asked")
     found = list(_machine(settings))
-    found += list(_experiment(study, experiment, settings)) if experiment else [_any_sandbox(settings)]
+    found += (
+        list(_experiment(study, experiment, settings, record)) if experiment else [_any_sandbox(settings)]
+    )
     found += list(_containers())
     rows = [(_mark(check), check.what, check.found) for check in found]
     print_table(f"repairlab doctor {experiment}".rstrip(), ("", "check", "found"), rows)
@@ -69,7 +82,7 @@ def doctor_command(root: Path, experiment: str, sources: str, cache: str, host: 
 
 
 def _mark(check: Check) -> str:
-    return "ok" if check.good else "MISSING" if check.needed else "absent"
+    return "ok" if check.good else "FAILED" if check.needed else "note"
 
 
 def _containers() -> Iterator[Check]:
@@ -130,37 +143,34 @@ def _any_sandbox(settings: Settings) -> Check:
     return _attempt("sandbox", repair, lambda: Bubblewrap.open(settings.cache / "sandboxes").materialisation)
 
 
-def _experiment(study: Study, experiment: str, settings: Settings) -> Iterator[Check]:
-    inputs: list[Inputs] = []
-
-    def frozen() -> str:
-        loaded, freeze = checked(study, experiment)
-        inputs.append(loaded)
-        return f"{freeze.record.cells} cells, freeze record {freeze.record.digest()[:12]}"
-
-    yield _attempt("frozen, and nothing differs", "see the message", frozen)
-    if not inputs:
+def _experiment(study: Study, experiment: str, settings: Settings, record: Path | None) -> Iterator[Check]:
+    try:
+        inputs, freeze = checked(study, experiment)
+    except RepairlabError as error:
+        yield Check("frozen, and nothing differs", False, error.message, error.repair or "see the message")
         return
+    found = f"{freeze.record.cells} cells, freeze record {freeze.record.digest()[:12]}"
+    yield Check("frozen, and nothing differs", True, found)
     layout = Layout(study.raw / experiment, study.incomplete / experiment)
     yield _attempt("store can be written and sealed", "see the message", lambda: _store(layout))
     workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
     yield _attempt(
         "sandbox",
         "see the message",
-        lambda: choose_sandbox("bubblewrap", inputs[0], workplace, os.environ).name,
+        lambda: choose_sandbox("bubblewrap", inputs, workplace, os.environ).name,
     )
     yield _attempt(
         "interpreters of the tasks",
         "install a Python that satisfies it",
-        lambda: _interpreters(inputs[0], workplace),
+        lambda: _interpreters(inputs, workplace),
     )
     yield _attempt(
-        "sources of the tasks", "set sources to a place that has them", lambda: _sources(inputs[0], workplace)
+        "sources of the tasks", "set sources to a place that has them", lambda: _sources(inputs, workplace)
     )
-    if inputs[0].experiment.host == "lmstudio":
-        yield _attempt(
-            "model host answers", "start its server, or name it with --host", lambda: _host(settings)
-        )
+    if inputs.experiment.host == "lmstudio":
+        yield from _host(study, inputs, freeze.manifest.cells, settings, record)
+    elif record is not None:
+        yield Check("trace", False, "this experiment starts a host of its own", "record one on lmstudio")
 
 
 def _store(layout: Layout) -> str:
@@ -191,12 +201,16 @@ def _sources(inputs: Inputs, workplace: Workplace) -> str:
     return ", ".join(sorted(places))
 
 
-def _host(settings: Settings) -> str:
-    with LMStudioClient(
-        settings.host, settings.token, time.monotonic, patience=Patience(silence=30)
-    ) as client:
-        client.greet()
-        return f"{settings.host}, {len(client.list_models().models)} models"
+def _host(
+    study: Study, inputs: Inputs, cells: Sequence[Cell], settings: Settings, record: Path | None
+) -> Iterator[Check]:
+    """Each check as it is made; what ends the looking is the last one."""
+    try:
+        for one in host_findings(study, inputs, cells, settings, os.environ, record):
+            yield Check(one.what, one.good, one.found, one.repair, one.needed)
+    except RepairlabError as error:
+        repair = error.repair or "start its server, or name it with --host"
+        yield Check("model host", good=False, found=error.message, repair=repair)
 
 
 def _attempt(what: str, repair: str, look: Callable[[], str]) -> Check:

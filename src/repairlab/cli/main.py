@@ -178,11 +178,20 @@ def doctor(
     sources: Sources = "",
     cache: Cache = "",
     host_url: HostUrl = "",
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record",
+            metavar="FILE",
+            dir_okay=False,
+            help="Write what the model host was asked and answered, without token and names.",
+        ),
+    ] = None,
 ) -> None:
-    """Check this machine. Exit status 0 only if a run may start."""
+    """Check this machine and the model host. Exit status 0 only if a run may start."""
     from repairlab.cli.doctor import doctor_command
 
-    doctor_command(study, experiment, sources, cache, host_url)
+    doctor_command(study, experiment, sources, cache, host_url, record)
 
 
 @app.command()
