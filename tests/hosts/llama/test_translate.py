@@ -22,6 +22,7 @@ def test_tools_are_listed_in_the_system_message_and_roles_are_plain(conversation
     assert [one["role"] for one in plain] == ["system", "user", "assistant", "user", "user"]
     system = plain[0]["content"]
     assert system.startswith("You repair code.\n\n")
+    assert 'such as {"name": "search", "arguments": {"query": "...", "mode": "literal"}}.' in system
     assert "- read_file(path, start_line (optional)): To read_file." in system
     assert "- run_tests(): To run_tests." in system
     assert plain[2]["content"] == 'I look.\n{"name": "read_file", "arguments": {"path":"a.py"}}'

@@ -19,7 +19,6 @@ TEXT_CHARACTERS = 160
 DIFF_CHARACTERS = 600
 """Longest text of an argument called ``diff``."""
 _INTEGER_LIMIT = 99_999
-_ASK = 'Answer with one JSON object that calls a tool: {"name": "...", "arguments": {...}}. The tools are:'
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def plain_messages(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mappin
     plain = [_plain(message, names) for message in messages]
     if not tools:
         return [*plain]
-    listed = "\n".join((_ASK, *(_listed(tool["function"]) for tool in tools)))
+    listed = _instructions([tool["function"] for tool in tools])
     if plain and plain[0]["role"] == "system":
         plain[0] = {"role": "system", "content": f"{plain[0]['content']}\n\n{listed}"}
         return [*plain]
@@ -76,6 +75,18 @@ def _text(content: object) -> str:
 
 def _written(function: Mapping[str, Any]) -> str:
     return f'{{"name": {json.dumps(function["name"])}, "arguments": {function["arguments"]}}}'
+
+
+def _instructions(functions: Sequence[Mapping[str, Any]]) -> str:
+    """Form of an answer, with a call of the first tool as the example, and the tools."""
+    first = functions[0]
+    required = _parameters(first).get("required", ())
+    values = {
+        name: one.get("enum", ("...",))[0] for name, one in _properties(first).items() if name in required
+    }
+    example = json.dumps({"name": first["name"], "arguments": values})
+    ask = f"Answer with one JSON object that calls a tool, such as {example}. The tools are:"
+    return "\n".join((ask, *(_listed(function) for function in functions)))
 
 
 def _listed(function: Mapping[str, Any]) -> str:
