@@ -12,10 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
+
+from pydantic import JsonValue
 
 from repairlab.contract.canonical import Json
 from repairlab.contract.errors import BadInput, RepairlabError
+from repairlab.contract.strict import StrictModel, parse_json
 from repairlab.hosts.assemble import assemble, is_object
 from repairlab.hosts.client import CHAT
 from repairlab.hosts.sse import EventDecoder
@@ -93,7 +96,7 @@ def _whole(text: str) -> Json:
 def _cleaner(secrets: Secrets) -> Callable[[Json], Json]:
     words = "|".join(re.escape(name) for name in sorted(secrets.names, key=len, reverse=True) if name)
     named = re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])", re.IGNORECASE) if words else None
-    tokens = [form for token in secrets.tokens if token for form in (token, json.dumps(token)[1:-1])]
+    tokens = sorted({form for token in secrets.tokens if token for form in _quoted(token)}, key=len)[::-1]
 
     def clean(value: Json) -> Json:
         if isinstance(value, str):
@@ -109,26 +112,55 @@ def _cleaner(secrets: Secrets) -> Callable[[Json], Json]:
     return clean
 
 
+def _quoted(token: str) -> Iterator[str]:
+    """The token as it is, and as it stands in JSON, and in JSON inside of JSON."""
+    for _ in range(3):
+        yield token
+        token = json.dumps(token)[1:-1]
+
+
 def _line(record: Json) -> str:
     return json.dumps(record, ensure_ascii=True, separators=(",", ":"))
 
 
-def read_trace(path: Path) -> tuple[Mapping[str, Any], ...]:
+class _Head(StrictModel):
+    """The first line of a trace."""
+
+    type: Literal["trace"]
+    schema_version: Literal[1]
+    host: JsonValue
+
+
+class TracedExchange(StrictModel):
+    """One exchange of a trace; see `repairlab.hosts.transport.Exchange`."""
+
+    type: Literal["exchange"]
+    method: str
+    path: str
+    request: JsonValue
+    status: int | None
+    reply: str
+    failure: str
+    seconds: float
+
+
+def read_trace(path: Path) -> tuple[TracedExchange, ...]:
     """The exchanges of a trace, in order.
 
     Raises:
-        BadInput: it cannot be read, or is no trace.
+        BadInput: it cannot be read, or is no trace; the message names the line.
     """
     try:
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: no trace of a host ({error})") from error
-    if not lines or lines[0].get("type") != "trace" or lines[0].get("schema_version") != 1:
-        raise BadInput(f"{path}: no trace of a host")
-    return tuple(line for line in lines if line["type"] == "exchange")
+        lines = path.read_bytes().rstrip(b"\n").split(b"\n")
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    parse_json(_Head, lines[0], f"{path}:1")
+    mark = b'{"type":"exchange",'
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.startswith(mark)]
+    return tuple(parse_json(TracedExchange, line, f"{path}:{number}") for number, line in numbered)
 
 
-def emulated_models(exchanges: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+def emulated_models(exchanges: Sequence[TracedExchange]) -> dict[str, Json]:
     """Configuration of an emulated host that has the models of a trace.
 
     Its chat models repeat recorded replies. Its embedders are the feature-hashing one: their vectors differ.
@@ -136,7 +168,7 @@ def emulated_models(exchanges: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
     Raises:
         BadInput: the trace holds no list of models.
     """
-    listed = [one["reply"] for one in exchanges if one["path"] == LIST and one["status"] == 200]
+    listed = [one.reply for one in exchanges if one.path == LIST and one.status == 200]
     if not listed:
         raise BadInput("the trace holds no list of models")
     listing = Listing.model_validate_json(listed[0], strict=True)
@@ -183,7 +215,7 @@ def shape(value: Json) -> Json:
 
 
 def differences(
-    exchanges: Sequence[Mapping[str, Any]], ask: Callable[[str, str, Json], tuple[int, str]]
+    exchanges: Sequence[TracedExchange], ask: Callable[[str, str, Json], tuple[int, str]]
 ) -> Iterator[str]:
     """Send what a trace sent, in its order, and say where another host answers in another form.
 
@@ -192,13 +224,13 @@ def differences(
         ask: sends method, path and body; gives status and text.
     """
     for number, one in enumerate(exchanges):
-        if one["failure"]:
+        if one.failure:
             continue
-        status, text = ask(one["method"], one["path"], one["request"])
-        where = f"{number}: {one['method']} {one['path']}"
-        if status != one["status"]:
-            yield f"{where}: status {status} where {one['status']} was recorded"
-        elif _form(text) != _form(one["reply"]):
+        status, text = ask(one.method, one.path, one.request)
+        where = f"{number}: {one.method} {one.path}"
+        if status != one.status:
+            yield f"{where}: status {status} where {one.status} was recorded"
+        elif _form(text) != _form(one.reply):
             yield f"{where}: another form: {json.dumps(_form(text))[:300]}"
 
 

@@ -203,7 +203,8 @@ def _rule(what: str, probes: Sequence[Probe], repair: str, *, needed: bool) -> F
         (probe, probe.reply.usage.prompt_tokens) for probe in probes if probe.reply and probe.reply.usage
     ]
     if not known:
-        return Finding(what, False, "no prompt was counted", "use a server version that sends usage")
+        found, cure = "no prompt was counted", "use a server version that sends usage"
+        return Finding(what, False, found, cure, needed)
     below = [
         f"{tokens} tokens where the rule allows {probe.bound}"
         for probe, tokens in known
