@@ -60,8 +60,7 @@ def doctor_command(
     """
     study = open_study(root)
     settings = settings_for(study, os.environ, sources, cache, host)
-    if record is not None and not experiment:
-        raise BadInput("--record needs an experiment, whose models are asked")
+    _check_record(record, experiment)
     found = list(_machine(settings))
     found += (
         list(_experiment(study, experiment, settings, record)) if experiment else [_any_sandbox(settings)]
@@ -79,6 +78,16 @@ def doctor_command(
             repair="\n  ".join(f"{check.what}: {check.repair}" for check in bad),
         )
     print("a run may start")
+
+
+def _check_record(record: Path | None, experiment: str) -> None:
+    """Refuse at once what would only show after every model was asked."""
+    if record is None:
+        return
+    if not experiment:
+        raise BadInput("--record needs an experiment, whose models are asked")
+    if not os.access(record.parent, os.W_OK | os.X_OK):
+        raise BadInput(f"--record: {record.parent} is no folder that can be written")
 
 
 def _mark(check: Check) -> str:

@@ -1,0 +1,228 @@
+"""`repairlab doctor` at a model host: one table, exit status 0 only if a run may start."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repairlab.cli.doctor_host import embedder_of, openings
+from repairlab.contract.errors import RefuseToStart
+from repairlab.contract.study import load_inputs, open_study
+from repairlab.hosts.conformance import emulated_models, read_trace
+from repairlab.hosts.emulator.spawn import EmulatorProcess
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAT = "POST /v1/chat/completions"
+EMBEDDINGS = "POST /v1/embeddings"
+TASKS = ("almanak-rows-without-a-date", "ledgerline-text-round-trip")
+TOKEN = "lm-1234567890-secret"
+DENSE = """
+[H900]
+purpose = "dense retrieval in a test"
+kind = "interactive"
+tools = ["search", "read_file", "apply_patch", "run_tests", "finish"]
+components = ["exact", "dense"]
+fusion = "dense-first"
+"""
+EMBEDDER = """
+[HASH]
+role = "embedder"
+calibration = true
+context_tokens = 4096
+facts = { key = "repairlab/hashing-embedder" }
+"""
+
+
+def edit(path: Path, *changes: tuple[str, str]) -> None:
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+@pytest.fixture
+def place(tmp_path: Path, make_place: Any) -> Any:
+    """The embedded experiment on a host that is named by URL, with two tasks, frozen."""
+    study = tmp_path / "study"
+    for name in ("contracts", "experiments", "preregistration"):
+        shutil.copytree(
+            ROOT / name, study / name, ignore=shutil.ignore_patterns("*.freeze.json", "*.manifest.json")
+        )
+    path = study / "experiments" / "embedded.toml"
+    edit(path, ('host = "emulator"', 'host = "lmstudio"'))
+    path.write_text(re.sub(r"tasks = \[.*?\]", f"tasks = {list(TASKS)}", path.read_text(), flags=re.DOTALL))
+    place = make_place(study, tmp_path / "cache")
+    place.run("freeze", "embedded")
+    return place
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Starts an emulator with the calibration models and these faults, and gives its URL."""
+    running: list[EmulatorProcess] = []
+
+    def start(*faults: dict[str, Any], **files: Path) -> str:
+        scenario = tmp_path / f"faults-{len(running)}.json"
+        scenario.write_text(json.dumps(faults))
+        running.append(EmulatorProcess(faults=scenario, **files))
+        running[-1].start()
+        return running[-1].url
+
+    yield start
+    for process in running:
+        process.stop()
+
+
+def rows(stdout: str) -> dict[str, tuple[str, str]]:
+    """Mark and finding of each check by its name."""
+    lines = [re.split(r"\s{2,}", line.strip(), maxsplit=2) for line in stdout.split("\n")]
+    return {line[1]: (line[0], line[2]) for line in lines if len(line) == 3}
+
+
+def test_a_good_host_may_run_and_its_trace_repeats(
+    place: Any, at: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LM_API_TOKEN", TOKEN)
+    trace, again = tmp_path / "trace.jsonl", tmp_path / "again.jsonl"
+    done = place.run("doctor", "embedded", "--host", at(), "--record", str(trace))
+    assert done.stdout.endswith("a run may start\n")
+    found = rows(done.stdout)
+    for name in ("FLOOR", "NAVIGATOR"):
+        for what in (
+            "loaded and verified as pinned",
+            "tools of H000",
+            "tools of H018",
+            "one seed, one reply",
+        ):
+            assert found[f"{name}: {what}"][0] == "ok"
+    assert "for 8 cells (4 of FLOOR, 4 of NAVIGATOR)" in found["campaign, at most (a bound)"][1]
+    exchanges = read_trace(trace)
+    text = trace.read_text()
+    assert TOKEN not in text
+    assert socket.gethostname() not in text
+    statements = [load_inputs(open_study(place.study), "embedded").tasks[task].statement for task in TASKS]
+    assert not [one for one in statements if json.dumps(one)[1:-1] in text]
+
+    models = tmp_path / "models.json"
+    models.write_text(json.dumps(emulated_models(exchanges)))
+    url = at(models_config=models, recordings=trace)
+    place.run("doctor", "embedded", "--host", url, "--record", str(again))
+    assert told(again) == told(trace)
+
+
+def told(trace: Path) -> list[Any]:
+    """Every chat request and what came back, in order."""
+    lines = [json.loads(line) for line in trace.read_text().split("\n") if line]
+    found = [line for line in lines if line["type"] in ("request", "reply")]
+    assert found
+    for line in found:
+        line["body"].pop("system_fingerprint", None)
+    return found
+
+
+def test_a_host_whose_replies_differ_may_not_run(place: Any, at: Callable[..., str]) -> None:
+    unstable = {"route": CHAT, "do": {"kind": "reshape", "shape": "unstable"}}
+    done = place.run("doctor", "embedded", "--host", at(unstable), expect=2)
+    for name in ("FLOOR", "NAVIGATOR"):
+        assert rows(done.stdout)[f"{name}: one seed, one reply"][0] == "FAILED"
+    assert "a run may not start" in done.stderr
+    assert "FLOOR: one seed, one reply" in done.stderr
+
+
+def test_a_pinned_fact_that_differs_is_named_and_the_other_model_is_still_examined(
+    place: Any, at: Callable[..., str]
+) -> None:
+    path = place.study / "contracts" / "models.toml"
+    edit(path, ('"repairlab/calibration-floor" }', '"repairlab/calibration-floor", format = "gguf" }'))
+    place.run("freeze", "embedded", "--replace")
+    done = place.run("doctor", "embedded", "--host", at(), expect=2)
+    found = rows(done.stdout)
+    mark, said = found["FLOOR: loaded and verified as pinned"]
+    assert (mark, "format is None where 'gguf' is required" in said) == ("FAILED", True)
+    assert found["NAVIGATOR: one seed, one reply"][0] == "ok"
+    assert found["campaign, at most (a bound)"][0] == "note"
+
+
+def test_a_host_that_does_not_answer_is_one_failed_check(place: Any) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = place.run("doctor", "embedded", "--host", f"http://127.0.0.1:{port}", expect=2)
+    assert rows(done.stdout)["model host"][0] == "FAILED"
+    assert rows(done.stdout)["git 2.30 or newer"][0] == "ok"
+
+
+def test_recording_needs_an_experiment_and_a_folder_before_anything_is_asked(
+    place: Any, tmp_path: Path
+) -> None:
+    assert "--record needs an experiment" in place.run("doctor", "--record", "x", expect=2).stderr
+    missing = tmp_path / "nowhere" / "trace.jsonl"
+    done = place.run("doctor", "embedded", "--record", str(missing), expect=2)
+    assert "no folder that can be written" in done.stderr
+    assert not done.stdout
+
+
+@pytest.fixture
+def dense(place: Any) -> Any:
+    """The same with a treatment that asks for vectors, and an embedder of the experiment's kind."""
+    contracts = place.study / "contracts"
+    if "[H900]" not in (contracts / "treatments.toml").read_text():
+        with (contracts / "treatments.toml").open("a") as file:
+            file.write(DENSE)
+    edit(
+        place.study / "experiments" / "embedded.toml",
+        ('treatments = ["H000", "H018"]', 'treatments = ["H900"]'),
+    )
+    text = (contracts / "models.toml").read_text()
+    (contracts / "models.toml").write_text(_without_calibrated_embedders(text) + EMBEDDER)
+    place.run("freeze", "embedded", "--replace")
+    return place
+
+
+def _without_calibrated_embedders(text: str) -> str:
+    sections = re.split(r"(?m)^(?=\[)", text)
+    return "".join(
+        one for one in sections if not ('role = "embedder"' in one and "calibration = true" in one)
+    )
+
+
+def test_an_experiment_with_dense_retrieval_has_its_embedder_examined(
+    dense: Any, at: Callable[..., str]
+) -> None:
+    bad = {"kind": "bad-vectors", "fault": "truncated", "tokens": 512}
+    url = at({"route": EMBEDDINGS, "from": 2, "do": bad})
+    refused = dense.run("doctor", "embedded", "--host", url, expect=2)
+    found = rows(refused.stdout)
+    assert found["HASH: loaded and verified as pinned"][0] == "ok"
+    assert found["HASH: vectors"][0] == "FAILED"
+    assert found["FLOOR: tools of H900"][0] == "ok"
+    assert "loads 0." in found["campaign, at most (a bound)"][1]
+
+
+def test_two_embedders_of_one_kind_are_refused_rather_than_chosen_from(dense: Any) -> None:
+    study = open_study(dense.study)
+    assert embedder_of(study, load_inputs(study, "embedded"))[0] == "HASH"
+    path = dense.study / "contracts" / "models.toml"
+    path.write_text(path.read_text() + EMBEDDER.replace("HASH", "HASH2"))
+    with pytest.raises(RefuseToStart, match="HASH, HASH2"):
+        embedder_of(study, load_inputs(study, "embedded"))
+
+
+def test_openings_hold_nothing_of_a_task_and_are_shared_by_equal_treatments(place: Any) -> None:
+    study = open_study(place.study)
+    inputs = load_inputs(study, "embedded")
+    inputs.treatments["H001"] = inputs.treatments["H000"]
+    found = openings(inputs)
+    assert [one.name for one in found] == ["H000, H001", "H018"]
+    text = json.dumps([[one.messages, one.tools] for one in found])
+    for task in inputs.tasks.values():
+        assert json.dumps(task.statement)[1:-1] not in text
+        assert not [path for path in task.production_files if path in text]
