@@ -22,6 +22,7 @@ from repairlab.hosts.emulator.engines.llama import (
 )
 from repairlab.hosts.emulator.faults import Scenario
 from repairlab.hosts.emulator.generation import Completion
+from repairlab.hosts.emulator.replies import Pending
 from repairlab.hosts.llama.answer import Answer, PromptTooLong
 from repairlab.hosts.llama.package import MODEL_KEY, LlamaPackage
 from repairlab.hosts.llama.server import FAILURE_KIND, LlamaServer
@@ -79,6 +80,7 @@ class Processes(LanguageModels):
     running: dict[str, int] = field(default_factory=dict)
     fails: bool = False
     long: bool = False
+    gone: bool = False
 
     def start(self, instance_id: str, context: int) -> int:
         if self.fails:
@@ -89,8 +91,11 @@ class Processes(LanguageModels):
     def stop(self, instance_id: str) -> None:
         self.running.pop(instance_id, None)
 
+    def runs(self, instance_id: str) -> bool:
+        return instance_id in self.running and not self.fails
+
     def answer(self, instance_id: str, call: ChatCall) -> Completion | PromptTooLong:
-        if self.fails:
+        if self.fails or self.gone:
             raise InfrastructureFailure("the process is gone", kind=FAILURE_KIND)
         if self.long:
             return PromptTooLong(700, self.running[instance_id])
@@ -110,6 +115,8 @@ def application(processes: Processes) -> Application:
 
 def _ask(application: Application, path: str, content: bytes) -> Whole:
     reply = application.handle("POST", path, "", content)
+    if isinstance(reply, Pending):
+        reply = reply.make()
     assert isinstance(reply, Whole)
     return reply
 
@@ -166,6 +173,21 @@ def test_a_process_that_is_gone_takes_its_instance_with_it(
     reply: Any = _chat(application)
     assert (reply.status, application.view("ps")) == (500, [])
     assert "the process is gone" in reply.body["error"]
+
+
+def test_the_host_answers_other_requests_while_the_model_writes(
+    application: Application, processes: Processes
+) -> None:
+    _load(application)
+    body = f'{{"model": "{MODEL_KEY}", "messages": [{{"role": "user", "content": "hello"}}]}}'.encode()
+    writing = application.handle("POST", "/v1/chat/completions", "", body)
+    assert isinstance(writing, Pending)
+    assert application.handle("GET", "/api/v1/models", "", b"").status == 200
+    _ask(application, "/api/v1/models/unload", f'{{"instance_id": "{MODEL_KEY}"}}'.encode())
+    _load(application)  # another instance with the same id, which the failure of the old one leaves alone
+    processes.gone = True
+    assert writing.make().status == 500
+    assert list(processes.running) == [MODEL_KEY]
 
 
 def test_a_prompt_longer_than_the_context_is_told_as_the_host_tells_it(

@@ -31,14 +31,14 @@ from repairlab.hosts.emulator.bodies import (
     unknown_route,
 )
 from repairlab.hosts.emulator.catalog import LLAMA, RECORDED, HostConfig, changed
-from repairlab.hosts.emulator.chat_request import read_request
+from repairlab.hosts.emulator.chat_request import ChatCall, read_request
 from repairlab.hosts.emulator.chatting import LanguageModels
 from repairlab.hosts.emulator.clock import HostClock
 from repairlab.hosts.emulator.engines.protocol import Engine
 from repairlab.hosts.emulator.engines.recorded import Recorded
 from repairlab.hosts.emulator.faults import Request, Scenario, parse_scenario
 from repairlab.hosts.emulator.fields import Fields
-from repairlab.hosts.emulator.replies import Delayed, Literal, Reply, Silence
+from repairlab.hosts.emulator.replies import Delayed, Literal, Pending, Reply, Silence
 from repairlab.hosts.emulator.state import Loaded, Residents
 
 LIST_ROUTE = "GET /api/v1/models"
@@ -173,14 +173,6 @@ class Application:
             if route in (CHAT_ROUTE, EMBEDDINGS_ROUTE):
                 return text_error(400, message)
             return native_error(400, "invalid_request", message, "invalid_json")
-        try:
-            return self._named(route, body, action)
-        except InfrastructureFailure as failure:  # a language model's process; the host itself goes on
-            if route == LOAD_ROUTE:
-                return native_error(500, "unknown", f"Model loading was stopped: {failure.message}")
-            return text_error(500, f"The model has crashed: {failure.message}")
-
-    def _named(self, route: str, body: Mapping[str, Any], action: Action | None) -> Reply:
         if route == LOAD_ROUTE:
             return self._load(body, action)
         if route == UNLOAD_ROUTE:
@@ -190,7 +182,10 @@ class Application:
         return self._chat(body, action)
 
     def _load(self, body: Mapping[str, Any], action: Action | None) -> Reply:
-        reply = routes.load(self._residents, body, action)
+        try:
+            reply = routes.load(self._residents, body, action)
+        except InfrastructureFailure as failure:  # a language model's process; the host itself goes on
+            return native_error(500, "unknown", f"Model loading was stopped: {failure.message}")
         spec = self._config.model(str(body.get("model")))
         seconds = spec.load_seconds if spec and reply.status == 200 else 0.0
         if self._clock.is_virtual:
@@ -209,12 +204,31 @@ class Application:
             return chatting.replay(instance, call, self._recorded)
         number = self._counts[CHAT_ROUTE]
         if instance.spec.engine == LLAMA and self._language_models:
-            return chatting.ask_model(self._residents, instance, call, self._language_models, action, number)
+            return self._ask_model(self._language_models, instance, call, action)
         engine = self._engines.get(instance.spec.engine or "")
         if engine is None or instance.spec.type != "llm":
             message = f"Model {instance.spec.key} is not an llm"
             return compatible_error(400, message, "model_not_found", "model")
         return chatting.chat(self._residents, instance, call, engine, action, number)
+
+    def _ask_model(
+        self, models: LanguageModels, instance: Loaded, call: ChatCall, action: Action | None
+    ) -> Reply:
+        """The reply of a real language model, made without the lock. A dead process takes its instance."""
+        number = self._counts[CHAT_ROUTE]
+
+        def make() -> Reply:
+            try:
+                answered = models.answer(instance.id, call)
+            except InfrastructureFailure as failure:
+                with self._lock:
+                    if not models.runs(instance.id):
+                        self._residents.unload(instance.id, 0)
+                return text_error(500, f"The model has crashed: {failure.message}")
+            with self._lock:
+                return chatting.told(self._residents, instance, call, answered, action, number)
+
+        return Pending(make)
 
     def _embed(self, body: Mapping[str, Any], action: Action | None) -> Reply:
         texts = embedding.texts_of(body)
@@ -240,7 +254,10 @@ class Application:
         spec = self._config.model(model)
         if spec is not None and self._config.jit:
             ttl = body.get("ttl", self._config.jit_ttl_seconds)
-            loaded = self._residents.load_just_in_time(spec, float(ttl))
+            try:
+                loaded = self._residents.load_just_in_time(spec, float(ttl))
+            except InfrastructureFailure as failure:
+                return self._error(500, f"Model loading was stopped: {failure.message}", None)
             return loaded or self._error(500, "insufficient system resources", None)
         shown = self._residents.shown
         if shown and self._config.answers_any_model:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from repairlab.contract.canonical import Json
-from repairlab.contract.errors import InfrastructureFailure
 from repairlab.hosts.emulator.actions import (
     Action,
     ContextDrift,
@@ -42,6 +41,8 @@ class LanguageModels(Processes, Protocol):
 
     def answer(self, instance_id: str, call: ChatCall) -> Completion | PromptTooLong: ...
 
+    def runs(self, instance_id: str) -> bool: ...
+
 
 def chat(
     residents: Residents, instance: Loaded, call: ChatCall, engine: Engine, action: Action | None, number: int
@@ -54,24 +55,15 @@ def chat(
     return _sent(residents, instance, call, _changed(completion, action, number), action)
 
 
-def ask_model(
+def told(
     residents: Residents,
     instance: Loaded,
     call: ChatCall,
-    models: LanguageModels,
+    answered: Completion | PromptTooLong,
     action: Action | None,
     number: int,
 ) -> Reply:
-    """The reply of a real language model to `call`, changed by `action`; sent when it is complete.
-
-    Raises:
-        InfrastructureFailure: the model's process is gone or does not answer; its instance is dropped.
-    """
-    try:
-        answered = models.answer(instance.id, call)
-    except InfrastructureFailure:
-        residents.unload(instance.id, 0)
-        raise
+    """What a real language model `answered` to `call`, changed by `action`."""
     if isinstance(answered, PromptTooLong):
         return _too_long(answered.prompt_tokens, answered.context)
     return _sent(residents, instance, call, _changed(answered, action, number), action)

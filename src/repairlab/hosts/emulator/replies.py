@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -47,4 +48,11 @@ class Silence:
     """No reply, until the server is stopped."""
 
 
-Reply: TypeAlias = Whole | Stream | Literal | Delayed | Silence
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A reply that takes long to make: the host answers other requests meanwhile."""
+
+    make: Callable[[], Reply]
+
+
+Reply: TypeAlias = "Whole | Stream | Literal | Delayed | Silence | Pending"

@@ -16,7 +16,7 @@ from typing import cast
 
 from repairlab.hosts.emulator.app import Application
 from repairlab.hosts.emulator.bodies import Whole
-from repairlab.hosts.emulator.replies import Delayed, Literal, Reply, Silence, Wait
+from repairlab.hosts.emulator.replies import Delayed, Literal, Pending, Reply, Silence, Wait
 
 REQUEST_BYTES = 2**28
 _JSON = "application/json; charset=utf-8"
@@ -176,6 +176,8 @@ class Handler(BaseHTTPRequestHandler):
         elif isinstance(reply, Delayed):
             time.sleep(reply.seconds)
             self._send(reply.reply)
+        elif isinstance(reply, Pending):
+            self._send(reply.make())
         elif isinstance(reply, Whole):
             text = json.dumps(reply.body, ensure_ascii=False, separators=(",", ":"))
             self._send_bytes(reply.status, _JSON, text.encode("utf-8", "replace"), cut=False)

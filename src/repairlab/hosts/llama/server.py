@@ -75,6 +75,11 @@ class LlamaServer:
         """Id of the engine's process."""
         return self._process.pid
 
+    @property
+    def alive(self) -> bool:
+        """Whether the engine's process has not ended."""
+        return self._process.poll() is None
+
     def answer(self, body: Mapping[str, Json]) -> Answer | PromptTooLong:
         """Ask for one chat completion, not streamed."""
         reply = self._json("POST", "/v1/chat/completions", body)

@@ -50,7 +50,10 @@ def model_spec(package: LlamaPackage) -> ModelSpec:
 
 
 class LlamaEngines:
-    """The engine's processes, by the id of the instance. Not locked: the application holds one lock."""
+    """The engine's processes, by the id of the instance.
+
+    The application starts and stops under its lock; answers come without it.
+    """
 
     def __init__(self, package: LlamaPackage) -> None:
         self._package = package
@@ -83,8 +86,16 @@ class LlamaEngines:
         Raises:
             InfrastructureFailure: the process is gone, or does not answer as it should.
         """
-        answered = self._servers[instance_id].answer(engine_request(call))
+        server = self._servers.get(instance_id)
+        if server is None:
+            raise InfrastructureFailure(f"{instance_id} was unloaded meanwhile", kind=FAILURE_KIND)
+        answered = server.answer(engine_request(call))
         return answered if isinstance(answered, PromptTooLong) else completion(call, answered, instance_id)
+
+    def runs(self, instance_id: str) -> bool:
+        """Whether the instance has a process that has not ended."""
+        server = self._servers.get(instance_id)
+        return server is not None and server.alive
 
 
 def engine_request(call: ChatCall) -> dict[str, Json]:
