@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from repairlab.agents.calls import Call
 from repairlab.agents.clocks import AgentClock
 from repairlab.agents.context import ContextBound
 from repairlab.agents.loop import Episode, EpisodeResult, Rules
@@ -148,3 +149,9 @@ def make_reply() -> Callable[..., ChatReply]:
 @pytest.fixture
 def fix() -> str:
     return FIX
+
+
+@pytest.fixture
+def call_of() -> Callable[..., Call]:
+    """A valid call, as the loop hands it to the toolbox."""
+    return lambda tool, **arguments: Call(tool, arguments)

@@ -79,7 +79,7 @@ def test_c08_an_odd_tool_name_lists_the_tools_and_runs_nothing(name: str) -> Non
     found = parse(name, "{}")
     assert isinstance(found, InvalidCall)
     assert found.kind == "unknown-tool"
-    assert "Tools: search, read_file, apply_patch, run_tests, finish." in found.message
+    assert f"Tools: {', '.join(TOOLS)}." in found.message
 
 
 @pytest.mark.parametrize("arguments", ["", "  ", "null", "{}"])

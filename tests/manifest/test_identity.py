@@ -147,11 +147,15 @@ USERS = {
     "budgets": "all", "patch": "all", "evaluation": "all", "infrastructure": "all", "generation": "all",
     "interaction": "interactive", "view": "interactive",
     "corpus": "searching", "search": "tool-searching",
-    "exact": "exact", "dense": "chunked", "lexical": "lexical", "fusion": "fused", "graph": "graph",
+    "exact": "exact", "paths": "paths",
+    "dense": "chunked", "lexical": "lexical", "fusion": "fused", "graph": "graph",
 }  # fmt: skip
 
 ARMS = {
     "exact": Treatment(purpose="p", kind="interactive", tools=("finish",), components=("exact",)),
+    "finding": Treatment(
+        purpose="p", kind="interactive", tools=("finish",), components=("exact", "paths")
+    ),
     "dense": Treatment(purpose="p", kind="interactive", tools=("finish",), components=("exact", "dense")),
     "hybrid": Treatment(
         purpose="p", kind="interactive", tools=("finish",), fusion="reciprocal-rank",
@@ -168,8 +172,9 @@ AFFECTED = {
     "all": set(ARMS),
     "interactive": set(ARMS) - {"staged"},
     "searching": set(ARMS) - {"oracle"},
-    "tool-searching": {"exact", "dense", "hybrid", "graph"},
-    "exact": {"exact", "dense", "hybrid", "graph"},
+    "tool-searching": {"exact", "finding", "dense", "hybrid", "graph"},
+    "exact": {"exact", "finding", "dense", "hybrid", "graph"},
+    "paths": {"finding"},
     "chunked": {"dense", "hybrid", "graph"},
     "lexical": {"hybrid", "graph"},
     "fused": {"hybrid", "graph"},

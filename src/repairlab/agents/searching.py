@@ -1,9 +1,15 @@
-"""The search tools of the interactive treatments, over the search components they are made of."""
+"""The search tools of the interactive treatments, over the search components they are made of.
+
+A tool takes the arguments of a valid call, so each is of its type, and required ones are there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from repairlab.agents.calls import Value
 from repairlab.search.exact import ExactSearch, Mode
 from repairlab.search.results import Hit, QueryError, render
 
@@ -18,9 +24,13 @@ class Found:
     """False when the query could not be run; the text then says why."""
 
 
+SearchTool: TypeAlias = Callable[[Mapping[str, Value]], Found]
+"""Answers one call; a query that cannot be run is an answer too."""
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalFloor:
-    """The one search tool of H000: exact search alone."""
+    """Exact search alone: ``search`` of H000, ``search_text`` of A002."""
 
     exact: ExactSearch
 
@@ -32,11 +42,12 @@ class LexicalFloor:
         if not result.hits:
             return Found("No line matches.")
         lines, files = result.matching_lines, result.matching_files
-        summary = f"{lines} matching {_plural('line', lines)} in {files} {_plural('file', files)}."
+        summary = f"{lines} matching {plural('line', lines)} in {files} {plural('file', files)}."
         if files > len(result.hits):
             summary += f" The first {len(result.hits)} files are shown."
         return Found(render(result.hits, summary=summary), result.hits)
 
 
-def _plural(noun: str, count: int) -> str:
+def plural(noun: str, count: int) -> str:
+    """`noun` as it stands behind `count`."""
     return noun if count == 1 else f"{noun}s"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from repairlab.agents.calls import Call, Value
-from repairlab.agents.searching import Found
+from repairlab.agents.searching import Found, SearchTool
 from repairlab.agents.viewing import numbered
 from repairlab.contract.canonical import Json
 from repairlab.contract.controls import View
@@ -22,13 +22,6 @@ class Checkout(Protocol):
 
     def apply(self, raw: str) -> Applied | Refused:
         """Apply a unified diff, whole or not at all."""
-
-
-class Searcher(Protocol):
-    """The search tool of a treatment."""
-
-    def search(self, query: str, mode: str) -> Found:
-        """Look `query` up; a query that cannot be run is an answer too."""
 
 
 class PublicTests(Protocol):
@@ -49,15 +42,26 @@ class Answer:
 
 
 class Toolbox:
-    """The tools of one episode over one workspace."""
+    """The tools of one episode over one workspace.
+
+    Args:
+        checkout: what is read and edited.
+        view: how much one answer shows.
+        tests: the public allowlist.
+        searches: the treatment's search tools by the name that the model calls.
+    """
 
     def __init__(
-        self, checkout: Checkout, view: View, tests: PublicTests, searcher: Searcher | None = None
+        self,
+        checkout: Checkout,
+        view: View,
+        tests: PublicTests,
+        searches: Mapping[str, SearchTool] | None = None,
     ) -> None:
         self._checkout = checkout
         self._view = view
         self._tests = tests
-        self._searcher = searcher
+        self._searches = dict(searches or {})
 
     def execute(self, call: Call) -> Answer:
         """Run one call. ``finish`` never comes here."""
@@ -72,9 +76,8 @@ class Toolbox:
         if call.tool == "run_tests":
             text, facts = self._tests.run()
             return Answer(text, {"test_run": facts})
-        if call.tool == "search" and self._searcher is not None:
-            query, mode = str(call.arguments["query"]), str(call.arguments["mode"])
-            return _search(self._searcher.search(query, mode))
+        if call.tool in self._searches:
+            return _search(self._searches[call.tool](call.arguments))
         raise AssertionError(f"the tool {call.tool} is offered and has no implementation")
 
     def _read(self, arguments: Mapping[str, Value]) -> Answer:

@@ -84,6 +84,13 @@ class Exact(StrictModel):
     order: Literal["matching-lines-then-path"]
 
 
+class Paths(StrictModel):
+    """Listing files by name."""
+
+    listed_files: int = Count
+    """More files that match are counted, not named."""
+
+
 class Dense(StrictModel):
     """Chunks and vectors of dense retrieval."""
 
@@ -177,6 +184,7 @@ class SharedControls(StrictModel):
     search: Search
     corpus: Corpus
     exact: Exact
+    paths: Paths
     dense: Dense
     lexical: Lexical
     fusion: Fusion

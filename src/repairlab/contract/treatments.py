@@ -11,12 +11,13 @@ from repairlab.contract.controls import SharedControls
 from repairlab.contract.strict import StrictModel
 from repairlab.contract.tools import Wording
 
-Component = Literal["exact", "lexical", "symbols", "dense", "graph"]
+Component = Literal["exact", "paths", "lexical", "symbols", "dense", "graph"]
 TreatmentId = str
 
 _EVERY_CELL = ("budgets", "patch", "evaluation", "infrastructure")
 _OF_COMPONENT: dict[str, tuple[str, ...]] = {
     "exact": ("exact",),
+    "paths": ("paths",),
     "lexical": ("lexical", "dense"),  # BM25 ranks the chunks that the dense group defines
     "symbols": (),
     "dense": ("dense",),

@@ -10,12 +10,10 @@ from repairlab.agents.clocks import Clock
 from repairlab.agents.context import ContextBound
 from repairlab.agents.loop import Episode, EpisodeResult, Model, Record, Rules
 from repairlab.agents.prompts import first_messages, tool_schemas
-from repairlab.agents.searching import LexicalFloor
 from repairlab.agents.toolbox import PublicTests, Toolbox
 from repairlab.contract.canonical import Json
 from repairlab.contract.errors import RefuseToStart
 from repairlab.contract.study import Inputs
-from repairlab.contract.treatments import Treatment
 from repairlab.evaluation.public import run_public_tests
 from repairlab.evaluation.runs import TestRun
 from repairlab.evaluation.sandbox.model import Sandbox
@@ -23,9 +21,9 @@ from repairlab.manifest.cell import Cell
 from repairlab.repositories.workspace import Workspace
 from repairlab.runner.model import Sampling
 from repairlab.runner.preparing import Ready
-from repairlab.search.exact import ExactSearch
+from repairlab.runner.searching import BUILT_COMPONENTS, SEARCH_TOOLS, search_tools
 
-TOOLS_WITH_AN_IMPLEMENTATION = frozenset({"search", "read_file", "apply_patch", "run_tests", "finish"})
+TOOLS_WITH_AN_IMPLEMENTATION = SEARCH_TOOLS | {"read_file", "apply_patch", "run_tests", "finish"}
 
 
 def refuse_unbuilt(inputs: Inputs) -> None:
@@ -40,8 +38,9 @@ def refuse_unbuilt(inputs: Inputs) -> None:
         unknown = sorted(set(treatment.tools) - TOOLS_WITH_AN_IMPLEMENTATION)
         if unknown:
             raise RefuseToStart(f"treatment {name}: the tool {unknown[0]} is not built in this version")
-        if set(treatment.components) - {"exact"}:
-            raise RefuseToStart(f"treatment {name}: only the component exact is built in this version")
+        unknown = sorted(set(treatment.components) - BUILT_COMPONENTS)
+        if unknown:
+            raise RefuseToStart(f"treatment {name}: the component {unknown[0]} is not built in this version")
 
 
 def new_workspace(inputs: Inputs, ready: Ready, folder: Path) -> Workspace:
@@ -80,16 +79,10 @@ def converse(
         tool_schemas=tool_schemas(treatment, inputs.wording),
         reminder=inputs.wording.prompts.reminder,
     )
-    toolbox = Toolbox(workspace, shared.view, tests, _searcher(inputs, treatment, ready))
+    toolbox = Toolbox(workspace, shared.view, tests, search_tools(shared, treatment, ready.corpus))
     bound = ContextBound(shared.generation, cell.identity.context_tokens)
     episode = Episode(rules, model, toolbox, clock, bound, record)
     return episode.run(first_messages(ready.task, treatment, inputs.wording, shared.budgets))
-
-
-def _searcher(inputs: Inputs, treatment: Treatment, ready: Ready) -> LexicalFloor | None:
-    if ready.corpus is None or "search" not in treatment.tools:
-        return None
-    return LexicalFloor(ExactSearch(ready.corpus, inputs.shared.search, inputs.shared.view))
 
 
 @dataclass(frozen=True, slots=True)
