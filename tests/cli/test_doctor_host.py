@@ -17,6 +17,8 @@ from repairlab.contract.errors import RefuseToStart
 from repairlab.contract.study import load_inputs, open_study
 from repairlab.hosts.conformance import emulated_models, read_trace
 from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.store.layout import Layout, prepare_layout
+from repairlab.store.lock import writer_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAT = "POST /v1/chat/completions"
@@ -158,6 +160,17 @@ def test_a_host_that_does_not_answer_is_one_failed_check(place: Any) -> None:
     done = place.run("doctor", "embedded", "--host", f"http://127.0.0.1:{port}", expect=2)
     assert rows(done.stdout)["model host"][0] == "FAILED"
     assert rows(done.stdout)["git 2.30 or newer"][0] == "ok"
+
+
+def test_nothing_is_unloaded_while_a_run_is_under_way(place: Any, at: Callable[..., str]) -> None:
+    layout = Layout(place.study / "raw" / "embedded", place.study / "incomplete" / "embedded")
+    prepare_layout(layout)
+    with writer_lock(layout, "now"):
+        done = place.run("doctor", "embedded", "--host", at(), expect=2)
+    found = rows(done.stdout)
+    assert found["model host"][0] == "FAILED"
+    assert "another runner works on embedded" in found["model host"][1]
+    assert not [what for what in found if what.startswith("FLOOR")]
 
 
 def test_recording_needs_an_experiment_and_a_folder_before_anything_is_asked(

@@ -18,6 +18,8 @@ from repairlab.contract.errors import BadInput, RefuseToStart
 from repairlab.contract.models import ModelFacts, Models
 from repairlab.contract.strict import load
 from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.store.layout import Layout, prepare_layout
+from repairlab.store.lock import writer_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 LOAD = "POST /api/v1/models/load"
@@ -223,6 +225,18 @@ def test_pin_names_the_other_experiments_that_have_to_be_frozen_anew(
     place.run("freeze", "embedded")
     done = place.run("models", "pin", "M002", "acme/agent-9b", "--host", at())
     assert "repairlab freeze embedded --replace" in done.stdout
+
+
+def test_pin_unloads_nothing_while_a_run_of_the_study_is_under_way(
+    place: Any, at: Callable[..., str]
+) -> None:
+    layout = Layout(place.study / "raw" / "embedded", place.study / "incomplete" / "embedded")
+    prepare_layout(layout)
+    url = at()
+    with writer_lock(layout, "now"):
+        done = place.run("models", "pin", "M002", "acme/agent-9b", "--host", url, expect=2)
+    assert "another runner works on embedded" in done.stderr
+    place.run("models", "pin", "M002", "acme/agent-9b", "--host", url)
 
 
 # Editing the file.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from repairlab.cli.alone import no_run_meanwhile
 from repairlab.cli.doctor_host import host_findings
 from repairlab.cli.freezing import checked
 from repairlab.cli.sandboxes import choose_sandbox
@@ -78,6 +79,22 @@ def doctor_command(
             repair="\n  ".join(f"{check.what}: {check.repair}" for check in bad),
         )
     print("a run may start")
+
+
+def _all(study: Study, experiment: str, settings: Settings, record: Path | None) -> Iterator[Check]:
+    yield from _machine(settings)
+    if experiment:
+        yield from _experiment(study, experiment, settings, record)
+    else:
+        yield _any_sandbox(settings)
+    yield from _containers()
+
+
+def _told(check: Check) -> Check:
+    """Say on a terminal what was looked at: a model takes minutes, and the table comes last."""
+    if sys.stderr.isatty():
+        print(f"  {_mark(check)}  {check.what}", file=sys.stderr, flush=True)
+    return check
 
 
 def _check_record(record: Path | None, experiment: str) -> None:
@@ -215,8 +232,9 @@ def _host(
 ) -> Iterator[Check]:
     """Each check as it is made; what ends the looking is the last one."""
     try:
-        for one in host_findings(study, inputs, cells, settings, os.environ, record):
-            yield Check(one.what, one.good, one.found, one.repair, one.needed)
+        with no_run_meanwhile(study):
+            for one in host_findings(study, inputs, cells, settings, os.environ, record):
+                yield Check(one.what, one.good, one.found, one.repair, one.needed)
     except RepairlabError as error:
         repair = error.repair or "start its server, or name it with --host"
         yield Check("model host", good=False, found=error.message, repair=repair)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from repairlab.cli.alone import no_run_meanwhile
 from repairlab.cli.hosting import Host, connect
 from repairlab.cli.pinning import differing_facts, replace_file, with_facts
 from repairlab.cli.settings import settings_for
@@ -71,7 +72,10 @@ def pin_command(root: Path, name: str, key: str, host_url: str, *, replace: bool
     settings = settings_for(study, os.environ, host=host_url)
     shared = load(SharedControls, study.contracts / "shared.toml").generation
     rules = FailureRules(load_failures(study.contracts))
-    with connect(settings.host, settings.token, rules, shared.silence_seconds, os.environ) as host:
+    with (
+        no_run_meanwhile(study),
+        connect(settings.host, settings.token, rules, shared.silence_seconds, os.environ) as host,
+    ):
         verified, level = _verified(host, model, key, shared.context_tokens)
     facts = pinnable(verified)
     differing = differing_facts(model.facts, facts)
