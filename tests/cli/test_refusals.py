@@ -18,7 +18,8 @@ CUT = {"kind": "cut-stream", "after_frames": 2}
 def test_an_unknown_experiment_is_named(fresh: Any) -> None:
     done = fresh.run("run", "nothing", expect=2)
     assert "has no nothing.toml" in done.stderr
-    assert "experiments here: embedded" in done.stderr
+    assert "experiments here: " in done.stderr
+    assert "embedded, " in done.stderr
 
 
 def test_a_folder_that_is_no_study_says_what_it_lacks(fresh: Any, tmp_path: Path, make_place: Any) -> None:

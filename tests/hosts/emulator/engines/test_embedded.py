@@ -19,9 +19,9 @@ from repairlab.agents.clocks import AgentClock
 from repairlab.agents.context import ContextBound
 from repairlab.agents.loop import Episode, Rules
 from repairlab.agents.prompts import first_messages, tool_schemas
-from repairlab.agents.searching import LexicalFloor
 from repairlab.agents.toolbox import Toolbox
 from repairlab.contract.controls import SharedControls
+from repairlab.contract.failures import load_failures
 from repairlab.contract.outcome import EndReason
 from repairlab.contract.strict import load
 from repairlab.contract.task import Task
@@ -32,17 +32,20 @@ from repairlab.hosts.emulator.engines.hashing import embed
 from repairlab.hosts.emulator.engines.replaced import all_shown, needs_of
 from repairlab.hosts.emulator.engines.shown import lines_shown
 from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.hosts.facts import VerifiedFacts
+from repairlab.hosts.failures import FailureRules
 from repairlab.repositories.mirrors import Mirrors
 from repairlab.repositories.sources import Sources
 from repairlab.repositories.templates import Template, Templates
 from repairlab.repositories.workspace import Workspace
 from repairlab.runner.model import HostModel, Sampling
+from repairlab.runner.searching import search_tools
 from repairlab.search.corpus import Corpus, build_corpus
-from repairlab.search.exact import ExactSearch
 from repairlab.tasks.knowledge import knowledge
 from repairlab.tasks.material import Material, derive
 
 ROOT = Path(__file__).resolve().parents[4]
+RULES = FailureRules(load_failures(ROOT / "contracts"))
 TASKS = (
     "almanak-crooked-tables",
     "almanak-rows-without-a-date",
@@ -52,6 +55,10 @@ TASKS = (
     "millrace-limited-queue-stalls",
 )
 KEY = "repairlab/calibration-statement"
+GREEDY = Sampling(0.0, 1.0, 0, 8192)
+VERIFIED = VerifiedFacts(
+    KEY, "llm", KEY, 65_536, 131_072, None, "calibration", None, None, None, None, {}, (KEY,)
+)  # fmt: skip
 
 
 class NoTests:
@@ -87,7 +94,6 @@ class Study:
         records: list[dict[str, Any]] = []
         layer = self.folder / f"layer-{time.monotonic_ns()}"
         workspace = Workspace(place.template, layer, self.shared.patch, place.task.language)
-        searcher = LexicalFloor(ExactSearch(place.corpus, self.shared.search, self.shared.view))
         client_of = LMStudioClient(url, None, time.monotonic, patience=_patience())
         with client_of as client:
             episode = Episode(
@@ -98,8 +104,10 @@ class Study:
                     tool_schemas(arm, self.wording),
                     self.wording.prompts.reminder,
                 ),
-                HostModel(client, KEY, Sampling(0.0, 1.0, 0, 8192), time.monotonic, records.append),
-                Toolbox(workspace, self.shared.view, NoTests(), searcher if arm.components else None),
+                HostModel(
+                    client, RULES, VERIFIED, Sampling(0.0, 1.0, 0, 8192), time.monotonic, records.append
+                ),
+                Toolbox(workspace, self.shared.view, NoTests(), search_tools(self.shared, arm, place.corpus)),
                 AgentClock(lambda: 0.0),
                 ContextBound(self.shared.generation, 65_536),
                 records.append,
