@@ -30,6 +30,7 @@ from repairlab.hosts.residency import Residency
 from repairlab.hosts.transport import Exchange
 
 NOTHING = Secrets((), ())
+TRACES = Path(__file__).parent / "traces"
 CHAT = "POST /v1/chat/completions"
 
 
@@ -87,6 +88,24 @@ def test_the_emulated_host_repeats_a_trace(
     models.write_text(json.dumps(emulated_models(exchanges)))
     with EmulatorProcess(models_config=models, recordings=trace) as process:
         assert list(differences(exchanges, asker(process.url, raw_ask))) == []
+
+
+@pytest.mark.parametrize("trace", sorted(TRACES.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_the_emulated_host_repeats_the_traces_that_were_recorded(
+    trace: Path, raw_ask: Callable[..., Any], tmp_path: Path
+) -> None:
+    """`repairlab doctor EXPERIMENT --record FILE` writes one; a file put there is held against the host."""
+    exchanges = read_trace(trace)
+    models = tmp_path / "models.json"
+    models.write_text(json.dumps(emulated_models(exchanges)))
+    with EmulatorProcess(models_config=models, recordings=trace) as process:
+        assert list(differences(exchanges, asker(process.url, raw_ask))) == []
+
+
+def test_there_is_a_recorded_trace_of_a_language_model() -> None:
+    (trace,) = TRACES.glob("smollm2-135m.jsonl")
+    exchanges = read_trace(trace)
+    assert len([one for one in exchanges if one.path == "/v1/chat/completions"]) >= 10
 
 
 def test_another_host_answers_a_trace_in_another_form(

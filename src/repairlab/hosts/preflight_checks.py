@@ -195,7 +195,8 @@ def counted(asker: Asker) -> Iterator[Finding]:
         yield Finding("replies count their tokens", False, found, "use a server version that sends usage")
     repair = "lower generation.bytes_per_token of the shared controls before the freeze"
     yield _rule(what, [*openings, *code], repair, needed=True)
-    yield _rule(dense, numbers, "such prompts may overflow the context, which ends an episode", needed=False)
+    unseen = "such prompts may overflow the context, which a host that cuts prompts does not tell: " + repair
+    yield _rule(dense, numbers, unseen, needed=False)
 
 
 def _rule(what: str, probes: Sequence[Probe], repair: str, *, needed: bool) -> Finding:
