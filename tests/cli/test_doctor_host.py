@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import socket
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,8 @@ def test_a_good_host_may_run_and_its_trace_repeats(
 ) -> None:
     monkeypatch.setenv("LM_API_TOKEN", TOKEN)
     trace, again = tmp_path / "trace.jsonl", tmp_path / "again.jsonl"
-    done = place.run("doctor", "embedded", "--host", at(), "--record", str(trace))
+    url = at()
+    done = place.run("doctor", "embedded", "--host", url, "--record", str(trace))
     assert done.stdout.endswith("a run may start\n")
     found = rows(done.stdout)
     for name in ("FLOOR", "NAVIGATOR"):
@@ -106,6 +108,8 @@ def test_a_good_host_may_run_and_its_trace_repeats(
         ):
             assert found[f"{name}: {what}"][0] == "ok"
     assert "for 8 cells (4 of FLOOR, 4 of NAVIGATOR)" in found["campaign, at most (a bound)"][1]
+    with urllib.request.urlopen(f"{url}/api/v1/models", timeout=10) as reply:
+        assert not [one for one in json.load(reply)["models"] if one["loaded_instances"]]
     exchanges = read_trace(trace)
     text = trace.read_text()
     assert TOKEN not in text

@@ -26,7 +26,7 @@ from repairlab.hosts.conformance import Secrets, trace_lines
 from repairlab.hosts.embedder import EmbeddingSettings
 from repairlab.hosts.facts import ModelFacts
 from repairlab.hosts.failures import FailureRules
-from repairlab.hosts.preflight import Speeds, examine, examine_embedder, jit_finding
+from repairlab.hosts.preflight import Examination, Speeds, examine, examine_embedder, jit_finding
 from repairlab.hosts.preflight_asking import Finding, Opening, Terms
 from repairlab.hosts.preflight_texts import FILE, STATEMENT
 from repairlab.hosts.transport import Exchange
@@ -97,16 +97,21 @@ def _models(study: Study, inputs: Inputs, cells: Sequence[Cell], host: Host) -> 
         speeds[name] = found.speeds
     embedding: Speeds | None = None
     if needs_embedder(inputs):
-        name, model = embedder_of(study, inputs)
-        facts = ModelFacts.of(model, inputs.shared.generation.context_tokens)
-        embedding_settings = _embedding(inputs.shared)
-        found = examine_embedder(
-            host.client, host.residency, host.rules, facts, embedding_settings, time.monotonic
-        )
+        name, found = _embedder(study, inputs, host)
         yield from _named(name, found.findings)
-        embedding = found.speeds
-        speeds[name] = embedding
+        embedding = speeds[name] = found.speeds
     yield from forecast(inputs, cells, speeds, embedding)
+
+
+def _embedder(study: Study, inputs: Inputs, host: Host) -> tuple[str, Examination]:
+    try:
+        name, model = embedder_of(study, inputs)
+    except RefuseToStart as refusal:
+        missing = Finding("which one", good=False, found=refusal.message, repair=refusal.repair)
+        return "embedder", Examination((missing,), None)
+    facts = ModelFacts.of(model, inputs.shared.generation.context_tokens)
+    settings = _embedding(inputs.shared)
+    return name, examine_embedder(host.client, host.residency, host.rules, facts, settings, time.monotonic)
 
 
 def _named(name: str, findings: Sequence[Finding]) -> Iterator[Finding]:
