@@ -14,6 +14,7 @@ from repairlab.contract.controls import Paths
 from repairlab.contract.strict import load
 from repairlab.contract.treatments import Treatments
 from repairlab.repositories.mirrors import Mirror
+from repairlab.runner.indexes import Indexes
 from repairlab.runner.searching import search_tools
 from repairlab.search.corpus import Corpus, build_corpus
 
@@ -71,7 +72,12 @@ def test_a_glob_of_many_stars_ends_soon(find: Callable[..., str]) -> None:
 
 def toolbox(bench: Any, corpus: Corpus, treatment: str) -> Toolbox:
     arm = load(Treatments, CONTRACTS / "treatments.toml").root[treatment]
-    return Toolbox(bench.workspace, bench.shared.view, bench.tests, search_tools(bench.shared, arm, corpus))
+    return Toolbox(
+        bench.workspace,
+        bench.shared.view,
+        bench.tests,
+        search_tools(bench.shared, arm, bench.wording, Indexes(corpus), None),
+    )
 
 
 def test_search_text_answers_as_search_of_h000_does(
@@ -105,7 +111,11 @@ def test_searches_show_the_base_and_never_an_edit(
 
 def test_a_treatment_has_its_own_tools_alone(bench: Any, corpus: Corpus) -> None:
     arms = load(Treatments, CONTRACTS / "treatments.toml").root
-    assert set(search_tools(bench.shared, arms["A002"], corpus)) == {"find_files", "search_text"}
-    assert set(search_tools(bench.shared, arms["H000"], corpus)) == {"search"}
-    assert not search_tools(bench.shared, arms["H018"], corpus)
+
+    def tools(name: str) -> Any:
+        return search_tools(bench.shared, arms[name], bench.wording, Indexes(corpus), None)
+
+    assert set(tools("A002")) == {"find_files", "search_text"}
+    assert set(tools("H000")) == {"search"}
+    assert not tools("H018")
     assert (arms["A002"].label, arms["H000"].label) == ("controlled adaptation", "")

@@ -89,3 +89,9 @@ def pairs(embedded: Place) -> Callable[[Place], list[tuple[Path, Path]]]:
 @pytest.fixture
 def make_place() -> Callable[[Path, Path], Place]:
     return Place
+
+
+@pytest.fixture(scope="session")
+def place_of() -> Callable[[Path, Path], Place]:
+    """As `make_place`, for fixtures that outlive a test."""
+    return Place

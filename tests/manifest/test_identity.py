@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from repairlab.contract.models import Model
 from repairlab.contract.study import Inputs, Study, load_inputs
 from repairlab.contract.treatments import Treatment
 from repairlab.manifest.cell import Cell, Identity
@@ -257,3 +258,19 @@ def test_the_revision_moves_when_a_file_is_renamed(tmp_path: Path) -> None:
     before = code_revision(package, contracts)
     (package / "agents" / "a.py").rename(package / "agents" / "b.py")
     assert code_revision(package, contracts) != before
+
+
+@pytest.mark.parametrize("change", ["key", "quantization", "context_tokens"])
+def test_each_fact_of_the_embedder_moves_exactly_the_treatments_that_embed(study: Study, change: str) -> None:
+    inputs = _with(load_inputs(study, "small"), treatments=ARMS, embedder=_embedder())
+    facts: dict[str, Any] = {"facts": {"key": "one", change: "other"}}
+    if change == "context_tokens":
+        facts = {change: 16384}
+    changed = {c[1] for c in moved(inputs, _with(inputs, embedder=_embedder(**facts)))}
+    assert changed == {"dense", "hybrid", "graph"}
+
+
+def _embedder(**facts: Any) -> Model:
+    return Model.model_validate(
+        {"role": "embedder", "context_tokens": 32768, "facts": {"key": "one"}, **facts}, strict=False
+    )

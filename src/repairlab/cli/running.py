@@ -6,12 +6,14 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
+from repairlab.cli.alone import no_run_meanwhile
 from repairlab.cli.freezing import checked
 from repairlab.cli.hosting import Host, connect
 from repairlab.cli.progress import watching
@@ -30,10 +32,13 @@ from repairlab.manifest.freeze import Frozen
 from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.campaign import Standing, run_campaign
 from repairlab.runner.cell import CellRuntime
+from repairlab.runner.embedding import embed_documents, missing_texts
 from repairlab.runner.episode import refuse_unbuilt
 from repairlab.runner.events import Watch
 from repairlab.runner.preparing import Preparation, Ready
 from repairlab.runner.workplace import Workplace
+from repairlab.search.chunks import CorpusChunks
+from repairlab.search.vectors import VectorStore
 from repairlab.store.layout import Layout, prepare_layout
 from repairlab.store.lock import writer_lock
 
@@ -83,8 +88,8 @@ class Plan:
 def prepare_command(options: Options) -> None:
     """Prepare every task of a frozen experiment."""
     plan = make_plan(options)
-    with watching(plain=options.plain) as watch:
-        prepare(plan, watch)
+    with watching(plain=options.plain) as watch, _host_alone(plan):
+        prepare(plan, watch, embed=True)
     print(f"{options.experiment}: {len(plan.inputs.tasks)} tasks are ready in {plan.workplace.root}")
 
 
@@ -127,8 +132,14 @@ def make_plan(options: Options) -> Plan:
     return Plan(study, inputs, frozen, settings, workplace, sandbox)
 
 
-def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
-    """Prepare every task of the plan."""
+def prepare(plan: Plan, watch: Watch, *, embed: bool = False) -> dict[str, Ready]:
+    """Prepare every task of the plan.
+
+    Args:
+        plan: the experiment and this machine.
+        watch: told of each step.
+        embed: whether a host may be asked for vectors that are missing; a replay asks none.
+    """
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if uv is None:
         raise RefuseToStart(
@@ -140,7 +151,24 @@ def prepare(plan: Plan, watch: Watch) -> dict[str, Ready]:
     )
     toolchains = GoEnvironments.at(plan.workplace.root / "go", Path(uv), variables)
     code = plan.frozen.record.code
-    return Preparation(plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch).run()
+    asked = partial(_embed, plan) if embed else None
+    return Preparation(
+        plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch, asked
+    ).run()
+
+
+def _host_alone(plan: Plan) -> AbstractContextManager[None]:
+    """No run of the study meanwhile, where vectors may be made: that unloads what a run has loaded."""
+    return nullcontext() if plan.inputs.embedder is None else no_run_meanwhile(plan.study)
+
+
+def _embed(plan: Plan, chunks: Sequence[CorpusChunks], store: VectorStore) -> None:
+    """Embed what has no vector yet; no host is opened where nothing is missing."""
+    model = plan.inputs.embedder
+    if model is None or not missing_texts(chunks, store):
+        return
+    with open_host(plan) as host:
+        embed_documents(chunks, store, model, plan.inputs.shared, host.client, host.residency, host.rules)
 
 
 @contextmanager
@@ -178,7 +206,7 @@ def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bo
     layout = plan.layout
     prepare_layout(layout)
     with writer_lock(layout, datetime.now(UTC).isoformat(timespec="seconds")):
-        ready = prepare(plan, watch)
+        ready = prepare(plan, watch, embed=True)
         with open_host(plan) as host:
             runtime = CellRuntime(
                 inputs=plan.inputs,

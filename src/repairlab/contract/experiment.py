@@ -30,6 +30,8 @@ class Experiment(StrictModel):
     tasks: tuple[Name, ...] = Field(min_length=1)
     treatments: tuple[str, ...] = Field(min_length=1)
     models: tuple[str, ...] = Field(min_length=1)
+    embedder: str = ""
+    """The embedding model, by its entry in ``models.toml``: named exactly where a treatment embeds."""
     seeds: tuple[int, ...] = Field(min_length=1)
     repetitions: int = Field(default=1, ge=1, le=100)
     temperature: float | None = Field(default=None, ge=0, le=2)

@@ -87,3 +87,12 @@ def generation_digest(
 ) -> str:
     """SHA-256 of the canonical JSON of `generation_configuration`."""
     return digest_of(generation_configuration(name, model, generation, temperature))
+
+
+def embedder_facts(model: Model) -> Json:
+    """All that decides which vectors an embedder gives: what documents' vectors are kept under."""
+    return {
+        "calibration": model.calibration,
+        "facts": model.facts.model_dump(mode="json"),
+        "context_tokens": model.context_tokens,
+    }

@@ -63,6 +63,8 @@ class Inputs:
     treatments: dict[str, Treatment]
     models: dict[str, Model]
     tasks: dict[str, Task]
+    embedder: Model | None = None
+    """``None`` exactly where no treatment has dense retrieval."""
 
     def task(self, name: str) -> Task:
         """The task `name`."""
@@ -106,13 +108,15 @@ def load_inputs(study: Study, name: str) -> Inputs:
     treatments = load(Treatments, study.contracts / "treatments.toml").root
     models = load(Models, study.contracts / "models.toml").root
     _check_tools(treatments, wording, study)
+    arms = _pick(treatments, experiment.treatments, path, "treatments")
     return Inputs(
         experiment=experiment,
         shared=shared,
         wording=wording,
-        treatments=_pick(treatments, experiment.treatments, path, "treatments"),
+        treatments=arms,
         models=_checked_models(_pick(models, experiment.models, path, "models"), experiment, path),
         tasks=_tasks(study, experiment, path),
+        embedder=_embedder(models, arms, experiment, path),
     )
 
 
@@ -129,6 +133,26 @@ def _check_tools(treatments: dict[str, Treatment], wording: Wording, study: Stud
             if tool not in wording.tools:
                 path = study.contracts / "treatments.toml"
                 raise BadInput(f"{path}: {name}.tools: {tool!r} has no entry in prompts.toml")
+        wording.offered(treatment.tools)
+
+
+def _embedder(
+    models: dict[str, Model], arms: dict[str, Treatment], experiment: Experiment, path: Path
+) -> Model | None:
+    name = experiment.embedder
+    users = [arm for arm, treatment in arms.items() if treatment.embeds]
+    if not users:
+        if name:
+            raise BadInput(f"{path}: embedder: {name} is named, and no treatment has dense retrieval")
+        return None
+    if not name:
+        raise BadInput(f"{path}: embedder: the treatment {users[0]} needs one")
+    model = _pick(models, (name,), path, "embedder")[name]
+    if model.role != "embedder":
+        raise BadInput(f"{path}: embedder: {name} is no embedder but an {model.role}")
+    if model.calibration != (experiment.kind == "calibration"):
+        raise BadInput(f"{path}: embedder: {name} does not fit an experiment of kind {experiment.kind!r}")
+    return model
 
 
 def _checked_models(models: dict[str, Model], experiment: Experiment, path: Path) -> dict[str, Model]:

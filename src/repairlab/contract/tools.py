@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from repairlab.contract.canonical import Json
+from repairlab.contract.errors import BadInput
 from repairlab.contract.strict import StrictModel
 
 
@@ -26,6 +27,8 @@ class Tool(StrictModel):
 
     description: str
     arguments: tuple[Argument, ...] = ()
+    exposed: str = Field(default="", pattern=r"^([a-z][a-z_]{0,30})?$")
+    """The name that the model calls; empty for the entry's own. So two treatments can differ in one tool."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Tool:
@@ -37,6 +40,7 @@ class Tool(StrictModel):
     def function_schema(self, name: str) -> Json:
         """The tool as an entry of ``tools`` in a chat completion request.
 
+        `name` is the entry's own; an exposed name goes before it.
         Only ``type``, ``properties``, ``required`` and ``enum`` are used: hosts have refused more.
         """
         properties: dict[str, Json] = {}
@@ -48,7 +52,7 @@ class Tool(StrictModel):
         return {
             "type": "function",
             "function": {
-                "name": name,
+                "name": self.exposed or name,
                 "description": self.description,
                 "parameters": {
                     "type": "object",
@@ -78,3 +82,17 @@ class Wording(StrictModel):
     schema_version: Literal[1]
     prompts: Prompts
     tools: dict[str, Tool]
+
+    def offered(self, entries: tuple[str, ...]) -> dict[str, Tool]:
+        """The tools of these entries by the names that the model calls, in their order.
+
+        Raises:
+            BadInput: two of them have one name.
+        """
+        found: dict[str, Tool] = {}
+        for entry in entries:
+            name = self.tools[entry].exposed or entry
+            if name in found:
+                raise BadInput(f"contracts/prompts.toml: two tools of one treatment are called {name!r}")
+            found[name] = self.tools[entry]
+        return found

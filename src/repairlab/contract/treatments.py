@@ -8,6 +8,7 @@ from pydantic import RootModel, model_validator
 
 from repairlab.contract.canonical import Json, digest_of
 from repairlab.contract.controls import SharedControls
+from repairlab.contract.models import Model, embedder_facts
 from repairlab.contract.strict import StrictModel
 from repairlab.contract.tools import Wording
 
@@ -49,6 +50,11 @@ class Treatment(StrictModel):
         return self
 
     @property
+    def embeds(self) -> bool:
+        """Whether queries are embedded."""
+        return "dense" in self.components
+
+    @property
     def searches(self) -> bool:
         """Whether the treatment looks anything up in the corpus of the base commit."""
         return bool(self.components) or self.kind == "staged"
@@ -77,13 +83,24 @@ def control_groups(treatment: Treatment) -> tuple[str, ...]:
     return tuple(sorted(set(groups)))
 
 
-def configuration(name: TreatmentId, treatment: Treatment, shared: SharedControls, wording: Wording) -> Json:
-    """Everything that makes `treatment` what it is: its own facts, its controls, its prompts and tools."""
+def configuration(
+    name: TreatmentId,
+    treatment: Treatment,
+    shared: SharedControls,
+    wording: Wording,
+    embedder: Model | None = None,
+) -> Json:
+    """Everything that makes `treatment` what it is: its own facts, its controls, its prompts and tools.
+
+    The embedding model enters where queries are embedded, and nowhere else.
+    """
     controls = shared.model_dump(mode="json")
     prompts = wording.prompts.model_dump(mode="json")
     if not treatment.oracle_files:
         del prompts["oracle"]
+    own: dict[str, Json] = {"embedder": embedder_facts(embedder)} if embedder and treatment.embeds else {}
     return {
+        **own,
         "id": name,
         "treatment": treatment.model_dump(mode="json"),
         "controls": {group: controls[group] for group in control_groups(treatment)},
@@ -93,7 +110,11 @@ def configuration(name: TreatmentId, treatment: Treatment, shared: SharedControl
 
 
 def configuration_digest(
-    name: TreatmentId, treatment: Treatment, shared: SharedControls, wording: Wording
+    name: TreatmentId,
+    treatment: Treatment,
+    shared: SharedControls,
+    wording: Wording,
+    embedder: Model | None = None,
 ) -> str:
     """SHA-256 of the canonical JSON of `configuration`."""
-    return digest_of(configuration(name, treatment, shared, wording))
+    return digest_of(configuration(name, treatment, shared, wording, embedder))

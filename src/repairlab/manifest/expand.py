@@ -13,7 +13,7 @@ def expand(inputs: Inputs, code_revision: str) -> Manifest:
     """The cells of an experiment in their frozen order, each seed and repetition inside its slot."""
     experiment = inputs.experiment
     treatments = {
-        name: configuration_digest(name, treatment, inputs.shared, inputs.wording)
+        name: configuration_digest(name, treatment, inputs.shared, inputs.wording, inputs.embedder)
         for name, treatment in inputs.treatments.items()
     }
     generations = {

@@ -93,7 +93,10 @@ def make_freeze(study: Study, inputs: Inputs, code: str, source: SourceState, no
 
 
 def _refuse_unready(inputs: Inputs, source: SourceState) -> None:
-    for name, model in sorted(inputs.models.items()):
+    models = dict(inputs.models)
+    if inputs.embedder:
+        models[inputs.experiment.embedder] = inputs.embedder
+    for name, model in sorted(models.items()):
         unpinned = model.facts.unpinned()
         if unpinned:
             raise RefuseToStart(

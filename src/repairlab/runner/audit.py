@@ -17,6 +17,7 @@ from typing import Any
 from repairlab.agents.clocks import RecordedClock
 from repairlab.agents.loop import CONTEXT_OVERFLOW
 from repairlab.contract.canonical import Json
+from repairlab.contract.controls import Dense
 from repairlab.contract.errors import InfrastructureFailure
 from repairlab.contract.study import Inputs
 from repairlab.evaluation.sandbox.model import Sandbox
@@ -25,11 +26,13 @@ from repairlab.hosts.chat import ChatOutcome, DeadlineReached, UnparsableCall
 from repairlab.hosts.completion import read_completion
 from repairlab.manifest.cell import Cell
 from repairlab.repositories.workspace import Workspace
-from repairlab.runner.cell import score
+from repairlab.runner.cell import index_facts, score
+from repairlab.runner.embedding import vector_record
 from repairlab.runner.episode import SandboxedPublicTests, converse, new_workspace, sampling
 from repairlab.runner.metrics import metrics, test_results
 from repairlab.runner.model import Sampling, chat_request
 from repairlab.runner.preparing import Ready
+from repairlab.search.vectors import QueryVector, QueryVectors, decode_vector, query_form
 from repairlab.store.attempt import json_text
 from repairlab.store.sealed import read_sealed
 from repairlab.store.transcript import read_transcript
@@ -88,20 +91,80 @@ class Tape:
             raise Difference("transcript", f"{len(self._records)} records", f"{self._next} records")
 
 
+@dataclass(slots=True)
+class RecordedResidence:
+    """Who was resident, from the record: each change must stand where the replay needs it."""
+
+    tape: Tape
+    keys: Mapping[str, str]
+    """Role to the pinned key of its model."""
+    instance: str
+    """Of the agent, as the host called it last."""
+    role: str = "agent"
+
+    def become(self, role: str) -> None:
+        """The change to `role`, unless it is resident already.
+
+        Raises:
+            Difference: no such change is recorded here, or another model was loaded.
+        """
+        if self.role == role:
+            return
+        entry = self.tape.upcoming()
+        verified = entry.get("verified", {})
+        if verified.get("key") != self.keys[role]:
+            raise Difference("transcript", str(verified.get("key")), self.keys[role])
+        self.tape.record(
+            {"type": "transition", "to": role, "level": entry.get("level"), "verified": verified}
+        )
+        self.role = role
+        if role == "agent":
+            self.instance = str(verified.get("instance_id"))
+
+
+class RecordedQueries(QueryVectors):
+    """Query vectors from the record, each used once where it was embedded."""
+
+    __slots__ = ("_dense", "_residence", "_tape", "_vectors")
+
+    def __init__(self, tape: Tape, residence: RecordedResidence, dense: Dense) -> None:
+        self._tape = tape
+        self._residence = residence
+        self._dense = dense
+        self._vectors: dict[str, QueryVector] = {}
+
+    def of(self, query: str) -> QueryVector:
+        """The recorded vector of `query`.
+
+        Raises:
+            Difference: another query, or none, was embedded here.
+        """
+        if query not in self._vectors:
+            self._residence.become("embedder")
+            entry = self._tape.skip_retries()
+            if entry.get("type") != "query-vector":
+                raise Difference("transcript", str(entry.get("type")), "query-vector")
+            text = query_form(self._dense.query_instruction, query)
+            found = QueryVector(query, text, decode_vector(entry["vector"]))
+            self._tape.record(vector_record(found))
+            self._vectors[query] = found
+        return self._vectors[query]
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedModel:
     """Answers each request with the reply that was recorded for it; the request must be the same too."""
 
     tape: Tape
-    instance: str
+    residence: RecordedResidence
     sampling: Sampling
 
     def ask(self, messages: list[Json], tools: list[Json], seconds_left: float) -> ChatOutcome:
         """The recorded outcome of the same request."""
         del seconds_left  # what the clock did to a reply is part of the record
-        self.tape.record(
-            {"type": "request", "body": chat_request(self.instance, messages, tools, self.sampling).body()}
-        )
+        self.residence.become("agent")
+        request = chat_request(self.residence.instance, messages, tools, self.sampling)
+        self.tape.record({"type": "request", "body": request.body()})
         entry = self.tape.skip_retries()
         kind = entry.get("type")
         if kind == "overflow":
@@ -167,11 +230,16 @@ class Auditor:
             raise Difference("cell.json", sealed.record.cell.digest, cell.digest)
         tape = Tape(folder / "transcript.jsonl")
         workspace = new_workspace(self.inputs, ready, scratch / "agent")
-        instance = str(_at(sealed.record.facts, "residency", "verified", "instance_id"))
-        model = RecordedModel(tape, instance, sampling(self.inputs, cell))
+        for name, digest in index_facts(self.inputs, cell, ready).items():
+            if sealed.record.facts.get(name) != digest:
+                raise Difference(f"cell.json {name}", str(sealed.record.facts.get(name)), str(digest))
+        residence = self._residence(cell, tape, sealed.record.facts)
+        model = RecordedModel(tape, residence, sampling(self.inputs, cell))
+        embeds = self.inputs.treatments[cell.treatment].embeds
+        queries = RecordedQueries(tape, residence, self.inputs.shared.dense) if embeds else None
         clock = RecordedClock([(one.kind, one.seconds) for one in sealed.timing.agent_intervals])
         tests = self._tests(ready, workspace, tape)
-        episode = converse(self.inputs, ready, cell, workspace, model, tests, clock, tape.record)
+        episode = converse(self.inputs, ready, cell, workspace, model, tests, clock, tape.record, queries)
         tape.finish()
         patch = workspace.final_patch()
         _equal("patch.diff", folder, patch)
@@ -182,6 +250,12 @@ class Auditor:
         label = self.inputs.treatments[cell.treatment].label
         records = read_transcript(folder / "transcript.jsonl")
         _equal("metrics.json", folder, json_text(metrics(episode, evaluation, patch, records, label)))
+
+    def _residence(self, cell: Cell, tape: Tape, facts: Mapping[str, Any]) -> RecordedResidence:
+        keys = {"agent": self.inputs.models[cell.model].facts.key}
+        if self.inputs.embedder is not None:
+            keys["embedder"] = self.inputs.embedder.facts.key
+        return RecordedResidence(tape, keys, str(_at(facts, "residency", "verified", "instance_id")))
 
     def _tests(self, ready: Ready, workspace: Workspace, tape: Tape) -> SandboxedPublicTests | RecordedTests:
         if self.run_tests:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from repairlab.agents.clocks import AgentClock
 from repairlab.agents.prompts import tool_schemas
 from repairlab.contract.canonical import Json, digest_of
 from repairlab.contract.outcome import Status
@@ -30,12 +31,14 @@ from repairlab.hosts.transport import Exchange
 from repairlab.manifest.cell import Cell
 from repairlab.repositories.workspace import Workspace
 from repairlab.runner.campaign import CellResult
+from repairlab.runner.embedding import QueryEmbedder, WrittenQueries, embedding_facts
 from repairlab.runner.episode import SandboxedPublicTests, converse, new_workspace, sampling
 from repairlab.runner.metrics import metrics, test_results
 from repairlab.runner.model import HostModel
 from repairlab.runner.phases import Phases
 from repairlab.runner.preparing import Ready
 from repairlab.runner.provenance import software
+from repairlab.runner.residence import CellClock, Residence
 from repairlab.store.attempt import Attempt
 from repairlab.store.transcript import read_transcript
 
@@ -82,13 +85,25 @@ class CellRuntime:
             transition = self._load(cell)
         with phases.phase("workspace"):
             workspace = new_workspace(self.inputs, ready, folder / "agent")
-        clock = AgentClock(self.now)
+        clock = CellClock(self.now)
+        residence = self._residence(cell, transition, clock, attempt, phases)
+        queries = self._queries(cell, residence, attempt)
         chosen = sampling(self.inputs, cell)
-        model = HostModel(self.client, self.rules, transition.verified, chosen, self.now, attempt.record)
+        model = HostModel(
+            self.client,
+            self.rules,
+            transition.verified,
+            chosen,
+            self.now,
+            attempt.record,
+            residence.to_agent,
+        )
         tests = SandboxedPublicTests(self.inputs, ready, workspace, self.sandbox, phases.test_run)
         phases.conversing = True
         with phases.phase("agent"):
-            episode = converse(self.inputs, ready, cell, workspace, model, tests, clock, attempt.record)
+            episode = converse(
+                self.inputs, ready, cell, workspace, model, tests, clock, attempt.record, queries
+            )
         phases.conversing = False
         with phases.phase("residency"):
             self.residency.verify()
@@ -103,14 +118,44 @@ class CellRuntime:
         attempt.write_json("tests.json", test_results(evaluation))
         attempt.write_json("metrics.json", metrics(episode, evaluation, patch, records, label))
         attempt.write_json("cell.json", self._record(cell, ready, transition, evaluation))
+        phases.seconds["agent"] -= clock.residency_seconds
+        phases.seconds["residency"] += clock.residency_seconds
         phases.seconds["total"] = self.now() - begun
-        attempt.write_json("timing.json", _timing(attempt, started, phases, clock, transition))
+        timing = _timing(attempt, started, phases, clock, transition, residence)
+        attempt.write_json("timing.json", timing)
         attempt.seal()
         status = Status.RESOLVED if evaluation.resolved_at_1 else Status.UNRESOLVED
         return CellResult(status.value, episode.reason.value, self.now() - begun)
 
+    def _agent(self, cell: Cell) -> ModelFacts:
+        return ModelFacts.of(self.inputs.models[cell.model], cell.identity.context_tokens)
+
+    def _residence(
+        self, cell: Cell, transition: Transition, clock: CellClock, attempt: Attempt, phases: Phases
+    ) -> Residence:
+        shared, model = self.inputs.shared, self.inputs.embedder
+        embeds = self.inputs.treatments[cell.treatment].embeds
+        return Residence(
+            self.residency,
+            self._agent(cell),
+            transition.verified,
+            embedding_facts(model, shared) if model and embeds else None,
+            clock,
+            self.rules,
+            attempt.record,
+            partial(_aside, phases),
+        )
+
+    def _queries(self, cell: Cell, residence: Residence, attempt: Attempt) -> WrittenQueries | None:
+        """The cell's own query vectors: no cell knows another one's."""
+        if not self.inputs.treatments[cell.treatment].embeds:
+            return None
+        shared = self.inputs.shared
+        embedder = QueryEmbedder(residence, self.client, shared, self.rules, attempt.record)
+        return WrittenQueries(embedder, shared, attempt.record)
+
     def _load(self, cell: Cell) -> Transition:
-        facts = ModelFacts.of(self.inputs.models[cell.model], cell.identity.context_tokens)
+        facts = self._agent(cell)
         return self.residency.ensure(facts, fresh=self.inputs.shared.generation.fresh_load_for_each_cell)
 
     def _record(self, cell: Cell, ready: Ready, transition: Transition, evaluation: Evaluation) -> Json:
@@ -121,7 +166,7 @@ class CellRuntime:
             "residency": {"level": transition.level, "verified": transition.verified.facts()},
             "sandbox": {"name": run.sandbox, "materialisation": run.materialisation},
             "environment": {"key": ready.environment_key, "versions": dict(run.versions)},
-            "corpus": None if ready.corpus is None else ready.corpus.digest,
+            **index_facts(self.inputs, cell, ready),
             "prompts": digest_of(wording.prompts.model_dump(mode="json")),
             "tool_schemas": digest_of(
                 tool_schemas(self.inputs.treatments[cell.treatment], self.inputs.wording)
@@ -133,6 +178,26 @@ class CellRuntime:
             "freeze": self.freeze,
             "facts": facts,
         }
+
+
+@contextmanager
+def _aside(phases: Phases) -> Iterator[None]:
+    """Chats inside the block are not the agent's: they are journalled whole."""
+    before, phases.conversing = phases.conversing, False
+    try:
+        yield
+    finally:
+        phases.conversing = before
+
+
+def index_facts(inputs: Inputs, cell: Cell, ready: Ready) -> dict[str, Json]:
+    """Digests of what the cell searches: its corpus, and its vectors where it embeds."""
+    indexes, embeds = ready.indexes, inputs.treatments[cell.treatment].embeds
+    dense = indexes.dense if indexes is not None and embeds else None
+    return {
+        "corpus": None if indexes is None else indexes.corpus.digest,
+        "vectors": None if dense is None else dense.digest,
+    }
 
 
 def score(inputs: Inputs, ready: Ready, patch: bytes, folder: Path, sandbox: Sandbox) -> Evaluation:
@@ -150,7 +215,12 @@ def score(inputs: Inputs, ready: Ready, patch: bytes, folder: Path, sandbox: San
 
 
 def _timing(
-    attempt: Attempt, started: str, phases: Phases, clock: AgentClock, transition: Transition
+    attempt: Attempt,
+    started: str,
+    phases: Phases,
+    clock: CellClock,
+    transition: Transition,
+    residence: Residence,
 ) -> Json:
     return {
         "schema_version": 1,
@@ -159,9 +229,10 @@ def _timing(
         "machine": socket.gethostname(),
         "started_utc": started,
         "phases_seconds": dict(phases.seconds),
-        "agent_seconds": clock.agent_seconds(),
-        "agent_intervals": [{"kind": kind, "seconds": seconds} for kind, seconds in clock.intervals],
+        "agent_seconds": clock.agent.agent_seconds(),
+        "agent_intervals": [{"kind": kind, "seconds": seconds} for kind, seconds in clock.agent.intervals],
         "test_runs": list(phases.test_runs),
         "transition": transition.facts(),
+        "swaps": list(residence.swaps),
         "exchanges": list(phases.exchanges),
     }

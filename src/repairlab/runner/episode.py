@@ -21,7 +21,8 @@ from repairlab.manifest.cell import Cell
 from repairlab.repositories.workspace import Workspace
 from repairlab.runner.model import Sampling
 from repairlab.runner.preparing import Ready
-from repairlab.runner.searching import BUILT_COMPONENTS, SEARCH_TOOLS, search_tools
+from repairlab.runner.searching import SEARCH_TOOLS, search_tools
+from repairlab.search.vectors import QueryVectors
 
 TOOLS_WITH_AN_IMPLEMENTATION = SEARCH_TOOLS | {"read_file", "apply_patch", "run_tests", "finish"}
 
@@ -38,9 +39,6 @@ def refuse_unbuilt(inputs: Inputs) -> None:
         unknown = sorted(set(treatment.tools) - TOOLS_WITH_AN_IMPLEMENTATION)
         if unknown:
             raise RefuseToStart(f"treatment {name}: the tool {unknown[0]} is not built in this version")
-        unknown = sorted(set(treatment.components) - BUILT_COMPONENTS)
-        if unknown:
-            raise RefuseToStart(f"treatment {name}: the component {unknown[0]} is not built in this version")
 
 
 def new_workspace(inputs: Inputs, ready: Ready, folder: Path) -> Workspace:
@@ -69,17 +67,22 @@ def converse(
     tests: PublicTests,
     clock: Clock,
     record: Record,
+    queries: QueryVectors | None,
 ) -> EpisodeResult:
-    """Run the episode of `cell` on `workspace`; every request, reply and result goes to `record`."""
+    """Run the episode of `cell` on `workspace`; every request, reply and result goes to `record`.
+
+    `queries` gives the vectors of queries; ``None`` where the treatment embeds nothing.
+    """
     treatment, shared = inputs.treatments[cell.treatment], inputs.shared
     rules = Rules(
         budgets=shared.budgets,
         interaction=shared.interaction,
-        tools={name: inputs.wording.tools[name] for name in treatment.tools},
+        tools=inputs.wording.offered(treatment.tools),
         tool_schemas=tool_schemas(treatment, inputs.wording),
         reminder=inputs.wording.prompts.reminder,
     )
-    toolbox = Toolbox(workspace, shared.view, tests, search_tools(shared, treatment, ready.corpus))
+    searches = search_tools(shared, treatment, inputs.wording, ready.indexes, queries)
+    toolbox = Toolbox(workspace, shared.view, tests, searches)
     bound = ContextBound(shared.generation, cell.identity.context_tokens)
     episode = Episode(rules, model, toolbox, clock, bound, record)
     return episode.run(first_messages(ready.task, treatment, inputs.wording, shared.budgets))

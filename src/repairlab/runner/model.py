@@ -39,7 +39,10 @@ def chat_request(instance: str, messages: list[Json], tools: list[Json], samplin
 
 
 class HostModel:
-    """Asks one instance and writes each request and each reply, whole, to the transcript."""
+    """Asks one instance and writes each request and each reply, whole, to the transcript.
+
+    `resident` brings the agent back to the host if something else took its place.
+    """
 
     def __init__(
         self,
@@ -49,6 +52,7 @@ class HostModel:
         sampling: Sampling,
         clock: Callable[[], float],
         record: Callable[[dict[str, Json]], None],
+        resident: Callable[[], VerifiedFacts] | None = None,
     ) -> None:
         self._conversation = Conversation(
             client, rules, verified.context_tokens, lambda retry: record(retry.facts())
@@ -57,9 +61,12 @@ class HostModel:
         self._sampling = sampling
         self._clock = clock
         self._record = record
+        self._resident = resident
 
     def ask(self, messages: list[Json], tools: list[Json], seconds_left: float) -> ChatOutcome:
         """One request. See `repairlab.hosts.client.LMStudioClient.chat` for what can come back or raise."""
+        if self._resident is not None:
+            self._instance = self._resident().instance_id
         request = chat_request(self._instance, messages, tools, self._sampling)
         self._record({"type": "request", "body": request.body()})
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repairlab.contract.canonical import Json, digest_of
@@ -20,12 +20,11 @@ from repairlab.evaluation.runs import Runner
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.sandbox.scratch import remove_tree
 from repairlab.evaluation.unittest_runner import UnittestRunner
-from repairlab.repositories.mirrors import Mirror
 from repairlab.repositories.templates import Template, verify
 from repairlab.repositories.workspace import Workspace
 from repairlab.runner.events import StepDone, Watch
+from repairlab.runner.indexes import EmbedDocuments, Indexes, open_indexes, with_vectors
 from repairlab.runner.workplace import Workplace
-from repairlab.search.corpus import Corpus, build_corpus
 from repairlab.search.toolset import SearchPlaces
 from repairlab.tasks.knowledge import knowledge
 from repairlab.tasks.material import Material, derive
@@ -41,7 +40,7 @@ class Ready:
     template: Template
     material: Material
     gold_changes: Mapping[str, bytes | None]
-    corpus: Corpus | None
+    indexes: Indexes | None
     """``None`` where no treatment of the experiment searches."""
     runner: Runner
     environment_key: str
@@ -59,6 +58,8 @@ class Preparation:
     code: str
     """The research-code revision: a gold check of other code is made again."""
     watch: Watch
+    embed: EmbedDocuments | None = None
+    """Embeds chunks that have no vector yet; ``None`` where there is no host to ask."""
 
     def run(self) -> dict[str, Ready]:
         """Prepare every task.
@@ -75,6 +76,7 @@ class Preparation:
                 if result is not None:
                     ready[name] = result
         self._write_knowledge(ready)
+        ready = self._with_vectors(ready)
         self.watch(StepDone("ready", len(names), len(names)))
         return ready
 
@@ -87,15 +89,14 @@ class Preparation:
         material = derive(task, mirror)
         yield "test environment", None
         runner, key = self._runner(task, template)
-        corpus = self._corpus(task, mirror)
-        if corpus is not None:
-            yield "search corpus", None
+        yield "search indexes", None
+        indexes = open_indexes(self.inputs, task, mirror, SearchPlaces(self.workplace.search))
         ready = Ready(
             task=task,
             template=template,
             material=material,
             gold_changes=self._changes_of(task, template, material.gold_patch),
-            corpus=corpus,
+            indexes=indexes,
             runner=runner,
             environment_key=key,
         )
@@ -116,11 +117,12 @@ class Preparation:
             return PytestRunner(installed, facts, rules, facts.plugins), installed.key
         return UnittestRunner(installed, facts, rules, facts.django_settings), installed.key
 
-    def _corpus(self, task: Task, mirror: Mirror) -> Corpus | None:
-        if not any(treatment.searches for treatment in self.inputs.treatments.values()):
-            return None
-        rules, places = self.inputs.shared.corpus, SearchPlaces(self.workplace.search)
-        return build_corpus(mirror, task.base, task.language, rules, cache=places.corpora)
+    def _with_vectors(self, ready: Mapping[str, Ready]) -> dict[str, Ready]:
+        """Each task with its vectors; all that are missing are embedded together, under one residency."""
+        found = {name: one.indexes for name, one in ready.items() if one.indexes is not None}
+        places = SearchPlaces(self.workplace.search)
+        indexes = with_vectors(self.inputs, found, places, self.embed)
+        return {name: replace(one, indexes=indexes.get(name)) for name, one in ready.items()}
 
     def _changes_of(self, task: Task, template: Template, patch: bytes) -> Mapping[str, bytes | None]:
         """What the gold patch makes of the base, through the same policy as a model's patch."""

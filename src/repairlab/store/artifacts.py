@@ -111,5 +111,7 @@ class Timing(StrictModel):
     test_runs: tuple[SandboxRun, ...]
     transition: JsonValue
     """The change of residency at the start, with what had to be unloaded."""
+    swaps: tuple[JsonValue, ...] = ()
+    """The changes of residency inside the episode, each with its seconds: on the residency clock alone."""
     exchanges: tuple[JsonValue, ...]
     """Every request to the host. Of a chat only its clock: the transcript has the rest."""

@@ -70,6 +70,25 @@ class Overflow(Numbered):
     message: str
 
 
+class Swap(Numbered):
+    """A change of residency inside the episode, with what was verified of the model loaded then."""
+
+    type: Literal["transition"]
+    to: Literal["agent", "embedder"]
+    level: str
+    verified: dict[str, JsonValue]
+
+
+class QueryVector(Numbered):
+    """A query as it was embedded, once in a cell."""
+
+    type: Literal["query-vector"]
+    query: str
+    text: str
+    vector: str
+    """Unit length; little-endian float32 in base 64."""
+
+
 class Shown(StrictModel):
     """A file that a search tool showed."""
 
@@ -131,7 +150,7 @@ class End(Numbered):
 
 
 Record: TypeAlias = Annotated[
-    Request | Reply | Deadline | UnparsableCall | Overflow | Retry | CallRecord | End,
+    Request | Reply | Deadline | UnparsableCall | Overflow | Retry | Swap | QueryVector | CallRecord | End,
     Field(discriminator="type"),
 ]
 

@@ -38,6 +38,7 @@ from repairlab.repositories.mirrors import Mirrors
 from repairlab.repositories.sources import Sources
 from repairlab.repositories.templates import Template, Templates
 from repairlab.repositories.workspace import Workspace
+from repairlab.runner.indexes import Indexes
 from repairlab.runner.model import HostModel, Sampling
 from repairlab.runner.searching import search_tools
 from repairlab.search.corpus import Corpus, build_corpus
@@ -107,7 +108,12 @@ class Study:
                 HostModel(
                     client, RULES, VERIFIED, Sampling(0.0, 1.0, 0, 8192), time.monotonic, records.append
                 ),
-                Toolbox(workspace, self.shared.view, NoTests(), search_tools(self.shared, arm, place.corpus)),
+                Toolbox(
+                    workspace,
+                    self.shared.view,
+                    NoTests(),
+                    search_tools(self.shared, arm, self.wording, Indexes(place.corpus), None),
+                ),
                 AgentClock(lambda: 0.0),
                 ContextBound(self.shared.generation, 65_536),
                 records.append,

@@ -141,7 +141,7 @@ def _search(request: EngineRequest, statement: str, number: int) -> EngineCall |
     if not tools or number >= len(queries):
         return None
     tool = tools[number % len(tools)]
-    query = sentence_of(statement) if tool.name in _DESCRIBED else queries[number]
+    query = sentence_of(statement) if tool.name.removeprefix("search_") in _DESCRIBED else queries[number]
     return request.call(tool.name, **_arguments(tool, query))
 
 

@@ -1,0 +1,71 @@
+"""What the treatments of an experiment search at one base commit, opened or built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from repairlab.contract.models import embedder_facts
+from repairlab.contract.study import Inputs
+from repairlab.contract.task import Task
+from repairlab.search.blobs import BlobSource
+from repairlab.search.chunks import ChunkRules, CorpusChunks
+from repairlab.search.corpus import Corpus, build_corpus
+from repairlab.search.dense import DenseIndex
+from repairlab.search.toolset import SearchPlaces, Toolset, open_toolset
+from repairlab.search.vectors import VectorStore
+
+_INDEXED = frozenset({"lexical", "symbols", "graph"})
+
+EmbedDocuments = Callable[[Sequence[CorpusChunks], VectorStore], None]
+"""Sees to it that the store has a vector for each text of the chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexes:
+    """The searched text of one base commit and the indexes over it that some treatment needs."""
+
+    corpus: Corpus
+    toolset: Toolset | None = None
+    dense: DenseIndex | None = None
+
+
+def open_indexes(inputs: Inputs, task: Task, source: BlobSource, places: SearchPlaces) -> Indexes | None:
+    """All but vectors; ``None`` where no treatment searches.
+
+    Raises:
+        IntegrityViolation, InfrastructureFailure: see `repairlab.search.toolset.open_toolset`.
+    """
+    arms = inputs.treatments.values()
+    if not any(arm.searches for arm in arms):
+        return None
+    shared = inputs.shared
+    if any(_INDEXED & set(arm.components) for arm in arms):
+        toolset = open_toolset(source, task.base, task.language, shared, places)
+        return Indexes(toolset.corpus, toolset)
+    return Indexes(build_corpus(source, task.base, task.language, shared.corpus, cache=places.corpora))
+
+
+def with_vectors(
+    inputs: Inputs, indexes: Mapping[str, Indexes], places: SearchPlaces, embed: EmbedDocuments | None
+) -> dict[str, Indexes]:
+    """Each task's indexes with its vectors; unchanged where no treatment embeds.
+
+    Args:
+        inputs: the experiment.
+        indexes: by task.
+        places: where vectors are kept.
+        embed: embeds what has no vector; ``None`` where there is no host, as in a replay.
+
+    Raises:
+        RefuseToStart: a vector is missing and `embed` is ``None``.
+    """
+    if inputs.embedder is None:
+        return dict(indexes)
+    shared = inputs.shared
+    store = VectorStore(places.blobs, embedder_facts(inputs.embedder), shared.dense.dimensions)
+    rules = ChunkRules.of(shared.dense)
+    chunks = {name: CorpusChunks(one.corpus, rules, places.blobs) for name, one in sorted(indexes.items())}
+    if embed is not None:
+        embed(list(chunks.values()), store)
+    return {name: replace(one, dense=DenseIndex(chunks[name], store)) for name, one in indexes.items()}
