@@ -186,7 +186,7 @@ def embedder_of(study: Study, inputs: Inputs) -> tuple[str, Model]:
 def _embedding(shared: SharedControls) -> EmbeddingSettings:
     return EmbeddingSettings(
         dimensions=shared.dense.dimensions,
-        bytes_per_token=shared.generation.bytes_per_token,
+        bytes_per_token=shared.dense.bytes_per_token,
         query_instruction=shared.dense.query_instruction,
     )
 

@@ -32,7 +32,12 @@ class Generation(StrictModel):
     context_tokens: int = Field(ge=1024, le=2**20)
     completion_tokens: int = Field(ge=16, le=2**17)
     bytes_per_token: float = Field(gt=0, le=8)
-    """The token rule: text of n UTF-8 bytes is taken for at most ceil(n / bytes_per_token) tokens."""
+    """The token rule: text of n UTF-8 bytes is taken for at most ceil(n / bytes_per_token) tokens.
+
+    Source code has two to four bytes a token, rows of digits hardly more than one (a real tokenizer was seen
+    at 0.99, its template counted), so 1 is the greatest value under which the rule is a bound. It costs
+    little: it bounds only what came since the host's last count.
+    """
     silence_seconds: int = Field(ge=1, le=7200)
     """No token and no sign of prompt processing for so long is a failure of the host, not of the model."""
     fresh_load_for_each_cell: bool
@@ -105,6 +110,9 @@ class Dense(StrictModel):
     """What is embedded of a chunk: its text alone, so that equal texts share one vector."""
     query_form: Literal["qwen3-instruct"]
     """``Instruct: <instruction>`` and ``Query:<query>`` on two lines."""
+    bytes_per_token: float = Field(gt=0, le=8)
+    """The token rule of the embedder. At 2 the longest chunk, all of four-byte characters, still fits a
+    context of 32,768; a text that the rule forbids is an error and never cut."""
     score_digits: Literal[6]
     """Scores are rounded to so many digits before they are ordered."""
     snippet: Literal["most-query-words"]

@@ -30,7 +30,7 @@ def embedding_facts(model: Model, shared: SharedControls) -> ModelFacts:
 def embedding_settings(shared: SharedControls) -> EmbeddingSettings:
     """The frozen controls of embedding."""
     dense = shared.dense
-    return EmbeddingSettings(dense.dimensions, shared.generation.bytes_per_token, dense.query_instruction)
+    return EmbeddingSettings(dense.dimensions, dense.bytes_per_token, dense.query_instruction)
 
 
 @dataclass(frozen=True, slots=True)
