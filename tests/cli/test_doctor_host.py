@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from repairlab.cli.doctor_host import embedder_of, openings
-from repairlab.contract.errors import RefuseToStart
+from repairlab.cli.doctor_host import openings
 from repairlab.contract.study import load_inputs, open_study
 from repairlab.hosts.conformance import emulated_models, read_trace
 from repairlab.hosts.emulator.spawn import EmulatorProcess
@@ -26,21 +25,6 @@ CHAT = "POST /v1/chat/completions"
 EMBEDDINGS = "POST /v1/embeddings"
 TASKS = ("almanak-rows-without-a-date", "ledgerline-text-round-trip")
 TOKEN = "lm-1234567890-secret"
-DENSE = """
-[H900]
-purpose = "dense retrieval in a test"
-kind = "interactive"
-tools = ["search", "read_file", "apply_patch", "run_tests", "finish"]
-components = ["exact", "dense"]
-fusion = "dense-first"
-"""
-EMBEDDER = """
-[HASH]
-role = "embedder"
-calibration = true
-context_tokens = 4096
-facts = { key = "repairlab/hashing-embedder" }
-"""
 
 
 def edit(path: Path, *changes: tuple[str, str]) -> None:
@@ -189,26 +173,13 @@ def test_recording_needs_an_experiment_and_a_folder_before_anything_is_asked(
 
 @pytest.fixture
 def dense(place: Any) -> Any:
-    """The same with a treatment that asks for vectors, and an embedder of the experiment's kind."""
-    contracts = place.study / "contracts"
-    if "[H900]" not in (contracts / "treatments.toml").read_text():
-        with (contracts / "treatments.toml").open("a") as file:
-            file.write(DENSE)
+    """The same with a treatment that asks for vectors, and the embedder that the experiment names."""
     edit(
         place.study / "experiments" / "embedded.toml",
-        ('treatments = ["H000", "H018"]', 'treatments = ["H900"]'),
+        ('treatments = ["H000", "H018"]', 'treatments = ["H003"]\nembedder = "HASHING"'),
     )
-    text = (contracts / "models.toml").read_text()
-    (contracts / "models.toml").write_text(_without_calibrated_embedders(text) + EMBEDDER)
     place.run("freeze", "embedded", "--replace")
     return place
-
-
-def _without_calibrated_embedders(text: str) -> str:
-    sections = re.split(r"(?m)^(?=\[)", text)
-    return "".join(
-        one for one in sections if not ('role = "embedder"' in one and "calibration = true" in one)
-    )
 
 
 def test_an_experiment_with_dense_retrieval_has_its_embedder_examined(
@@ -218,19 +189,10 @@ def test_an_experiment_with_dense_retrieval_has_its_embedder_examined(
     url = at({"route": EMBEDDINGS, "from": 2, "do": bad})
     refused = dense.run("doctor", "embedded", "--host", url, expect=2)
     found = rows(refused.stdout)
-    assert found["HASH: loaded and verified as pinned"][0] == "ok"
-    assert found["HASH: vectors"][0] == "FAILED"
-    assert found["FLOOR: tools of H900"][0] == "ok"
+    assert found["HASHING: loaded and verified as pinned"][0] == "ok"
+    assert found["HASHING: vectors"][0] == "FAILED"
+    assert found["FLOOR: tools of H003"][0] == "ok"
     assert "loads 0." in found["campaign, at most (a bound)"][1]
-
-
-def test_two_embedders_of_one_kind_are_refused_rather_than_chosen_from(dense: Any) -> None:
-    study = open_study(dense.study)
-    assert embedder_of(study, load_inputs(study, "embedded"))[0] == "HASH"
-    path = dense.study / "contracts" / "models.toml"
-    path.write_text(path.read_text() + EMBEDDER.replace("HASH", "HASH2"))
-    with pytest.raises(RefuseToStart, match="HASH, HASH2"):
-        embedder_of(study, load_inputs(study, "embedded"))
 
 
 def test_openings_hold_nothing_of_a_task_and_are_shared_by_equal_treatments(place: Any) -> None:

@@ -19,14 +19,13 @@ from repairlab.contract.canonical import Json, canonical_json
 from repairlab.contract.controls import SharedControls
 from repairlab.contract.errors import RefuseToStart
 from repairlab.contract.failures import load_failures
-from repairlab.contract.models import Model, Models
-from repairlab.contract.strict import load
+from repairlab.contract.models import Model
 from repairlab.contract.study import Inputs, Study
 from repairlab.hosts.conformance import Secrets, trace_lines
 from repairlab.hosts.embedder import EmbeddingSettings
 from repairlab.hosts.facts import ModelFacts
 from repairlab.hosts.failures import FailureRules
-from repairlab.hosts.preflight import Examination, Speeds, examine, examine_embedder, jit_finding
+from repairlab.hosts.preflight import Speeds, examine, examine_embedder, jit_finding
 from repairlab.hosts.preflight_asking import Finding, Opening, Terms
 from repairlab.hosts.preflight_texts import FILE, STATEMENT
 from repairlab.hosts.transport import Exchange
@@ -63,7 +62,7 @@ def host_findings(
         host.journal.append(exchanges.append)
         try:
             yield from _host(host, settings)
-            yield from _models(study, inputs, cells, host)
+            yield from _models(inputs, cells, host)
             host.residency.release()
         finally:
             if record is not None:
@@ -80,7 +79,7 @@ def _host(host: Host, settings: Settings) -> Iterator[Finding]:
     yield jit_finding(listing, host.client.inference_ids())
 
 
-def _models(study: Study, inputs: Inputs, cells: Sequence[Cell], host: Host) -> Iterator[Finding]:
+def _models(inputs: Inputs, cells: Sequence[Cell], host: Host) -> Iterator[Finding]:
     speeds: dict[str, Speeds | None] = {}
     for name, model in sorted(inputs.models.items()):
         facts = ModelFacts.of(model, inputs.shared.generation.context_tokens)
@@ -96,22 +95,14 @@ def _models(study: Study, inputs: Inputs, cells: Sequence[Cell], host: Host) -> 
         yield from _named(name, found.findings)
         speeds[name] = found.speeds
     embedding: Speeds | None = None
-    if needs_embedder(inputs):
-        name, found = _embedder(study, inputs, host)
+    if inputs.embedder is not None:
+        facts = ModelFacts.of(inputs.embedder, inputs.shared.generation.context_tokens)
+        settings = _embedding(inputs.shared)
+        found = examine_embedder(host.client, host.residency, host.rules, facts, settings, time.monotonic)
+        name = inputs.experiment.embedder
         yield from _named(name, found.findings)
         embedding = speeds[name] = found.speeds
     yield from forecast(inputs, cells, speeds, embedding)
-
-
-def _embedder(study: Study, inputs: Inputs, host: Host) -> tuple[str, Examination]:
-    try:
-        name, model = embedder_of(study, inputs)
-    except RefuseToStart as refusal:
-        missing = Finding("which one", good=False, found=refusal.message, repair=refusal.repair)
-        return "embedder", Examination((missing,), None)
-    facts = ModelFacts.of(model, inputs.shared.generation.context_tokens)
-    settings = _embedding(inputs.shared)
-    return name, examine_embedder(host.client, host.residency, host.rules, facts, settings, time.monotonic)
 
 
 def _named(name: str, findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -154,33 +145,6 @@ def terms(inputs: Inputs, model: Model, context_tokens: int) -> Terms:
         prompt_bound=bound,
         reminder=inputs.wording.prompts.reminder,
     )
-
-
-def needs_embedder(inputs: Inputs) -> bool:
-    """Whether any treatment asks for vectors."""
-    return any("dense" in treatment.components for treatment in inputs.treatments.values())
-
-
-def embedder_of(study: Study, inputs: Inputs) -> tuple[str, Model]:
-    """The one embedder of the contracts that fits the experiment.
-
-    Raises:
-        RefuseToStart: none or several.
-    """
-    path = study.contracts / "models.toml"
-    calibration = inputs.experiment.kind == "calibration"
-    known = sorted(
-        (name, model)
-        for name, model in load(Models, path).root.items()
-        if model.role == "embedder" and model.calibration == calibration
-    )
-    if len(known) != 1:
-        names = ", ".join(name for name, _ in known) or "none"
-        raise RefuseToStart(
-            f"{path}: one embedder for {inputs.experiment.name} is needed, there is {names}",
-            repair="give the file exactly one entry with role embedder of the experiment's kind",
-        )
-    return known[0]
 
 
 def _embedding(shared: SharedControls) -> EmbeddingSettings:
