@@ -16,12 +16,15 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 
+from repairlab.contract.failures import load_failures
 from repairlab.hosts.chat import ChatReply, ChatRequest
 from repairlab.hosts.client import CHAT, LMStudioClient
 from repairlab.hosts.emulator.spawn import EmulatorProcess
+from repairlab.hosts.failures import FailureRules
 from repairlab.hosts.transport import Exchange, Patience
 
 MODEL = "repairlab/calibration-floor"
@@ -36,9 +39,15 @@ def main() -> None:
     options = parser.parse_args()
     request = _request(options.statement_bytes)
     journal: list[Exchange] = []
+    rules = FailureRules(load_failures(Path(__file__).resolve().parent.parent / "contracts"))
     with EmulatorProcess() as process:
         client = LMStudioClient(
-            process.url, None, time.monotonic, patience=Patience(silence=60), on_exchange=journal.append
+            process.url,
+            None,
+            time.monotonic,
+            patience=Patience(silence=60),
+            rules=rules,
+            on_exchange=journal.append,
         )
         with client:
             client.load(MODEL, 65_536)

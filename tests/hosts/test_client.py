@@ -330,9 +330,9 @@ def test_a_token_that_an_error_echoes_is_taken_out(
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "d\u00e9j\u00e0"])
-def test_a_token_that_no_header_can_hold_is_refused_without_being_quoted(token: str):
+def test_a_token_that_no_header_can_hold_is_refused_without_being_quoted(token: str, rules):
     with pytest.raises(BadInput) as caught:
-        LMStudioClient("http://127.0.0.1:1", token, time.monotonic, patience=Patience(silence=1))
+        LMStudioClient("http://127.0.0.1:1", token, time.monotonic, patience=Patience(silence=1), rules=rules)
     assert not token or token not in str(caught.value)
 
 
@@ -340,9 +340,9 @@ def test_a_token_that_no_header_can_hold_is_refused_without_being_quoted(token: 
     "url",
     ["127.0.0.1:1234", "ftp://h", "http://", "http://me:secret@h:1", "http://h:1/v1", "http://h:1?x=1"],
 )
-def test_a_base_url_of_another_form_is_refused(url: str):
+def test_a_base_url_of_another_form_is_refused(url: str, rules):
     with pytest.raises(BadInput) as caught:
-        LMStudioClient(url, None, time.monotonic, patience=Patience(silence=1))
+        LMStudioClient(url, None, time.monotonic, patience=Patience(silence=1), rules=rules)
     assert "secret" not in str(caught.value)
 
 

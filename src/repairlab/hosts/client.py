@@ -63,12 +63,12 @@ class LMStudioClient:
         clock: Clock,
         *,
         patience: Patience,
+        rules: FailureRules,
         on_exchange: Callable[[Exchange], None] | None = None,
-        rules: FailureRules | None = None,
     ) -> None:
         self._clock = clock
         self._patience = patience
-        self._rules = rules or FailureRules()
+        self._rules = rules
         self._busy = threading.Lock()
         self._transport = Transport(base_url, token, clock, patience.connect, on_exchange)
 

@@ -90,7 +90,7 @@ class Residency:
         clock: Clock,
         sleep: Callable[[float], None],
         *,
-        rules: FailureRules | None = None,
+        rules: FailureRules,
         lms: SecondView | None = None,
         memory: MemoryProbe | None = None,
         required_level: Level = "rest",
@@ -103,7 +103,7 @@ class Residency:
         self._host = host
         self._clock = clock
         self._sleep = sleep
-        self._rules = rules or FailureRules()
+        self._rules = rules
         self._lms = lms
         self._memory = memory
         self._required_level = required_level

@@ -159,11 +159,13 @@ def test_a_prompt_that_does_not_fit_is_an_overflow_and_not_cut(
     assert failure.value.kind == "host-context-overflow"
 
 
-def test_unloading_ends_the_engine_and_so_does_the_end_of_the_host(facts: ModelFacts) -> None:
+def test_unloading_ends_the_engine_and_so_does_the_end_of_the_host(
+    facts: ModelFacts, rules: FailureRules
+) -> None:
     patience = Patience(silence=120.0)
     with (
         EmulatorProcess(llama=True) as host,
-        LMStudioClient(host.url, None, time.monotonic, patience=patience) as client,
+        LMStudioClient(host.url, None, time.monotonic, patience=patience, rules=rules) as client,
     ):
         client.load(facts.key, facts.context_tokens)
         (first,) = _engine_processes(host.pid)

@@ -95,8 +95,7 @@ class Study:
         records: list[dict[str, Any]] = []
         layer = self.folder / f"layer-{time.monotonic_ns()}"
         workspace = Workspace(place.template, layer, self.shared.patch, place.task.language)
-        client_of = LMStudioClient(url, None, time.monotonic, patience=_patience())
-        with client_of as client:
+        with client_of(url) as client:
             episode = Episode(
                 Rules(
                     self.shared.budgets,
@@ -120,6 +119,10 @@ class Study:
             )
             result = episode.run(first_messages(place.task, arm, self.wording, self.shared.budgets))
         return result.reason, records
+
+
+def client_of(url: str) -> LMStudioClient:
+    return LMStudioClient(url, None, time.monotonic, patience=_patience(), rules=RULES)
 
 
 def _patience() -> Any:
@@ -155,7 +158,9 @@ def hosts(study: Study) -> Iterator[list[str]]:
     told.write_bytes(knowledge(material, {name: place.task for name, place in study.places.items()}))
     with EmulatorProcess(knowledge=told) as one, EmulatorProcess(knowledge=told) as other:
         for process in (one, other):
-            with LMStudioClient(process.url, None, time.monotonic, patience=_patience()) as client:
+            with LMStudioClient(
+                process.url, None, time.monotonic, patience=_patience(), rules=RULES
+            ) as client:
                 client.load(KEY, 65_536)
         yield [one.url, other.url]
 
@@ -201,7 +206,9 @@ def test_the_hashing_embedder_gives_every_file_the_same_vector_in_both_processes
     texts = tuple(text for text in texts if text.strip())
     seen = set()
     for number in range(5):
-        with LMStudioClient(hosts[number % 2], None, time.monotonic, patience=_patience()) as client:
+        with LMStudioClient(
+            hosts[number % 2], None, time.monotonic, patience=_patience(), rules=RULES
+        ) as client:
             if number < 2:
                 client.load(key, 32_768)
             seen.add(json.dumps(client.embed(key, texts)))
