@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -28,6 +28,8 @@ models = typer.Typer(
     no_args_is_help=True, help="The models of a host, and what a study pins of them.", rich_markup_mode=None
 )
 app.add_typer(models, name="models")
+deviations = typer.Typer(no_args_is_help=True, help="The log of deviations.", rich_markup_mode=None)
+app.add_typer(deviations, name="deviations")
 
 Name = Annotated[
     str, typer.Argument(metavar="EXPERIMENT", help="Name of a file in experiments/, without .toml.")
@@ -107,6 +109,32 @@ def run(
 
     options = Options(study, experiment, sources, cache, host_url, sandbox, plain)
     run_command(options, limit, retry_blocked=retry_blocked)
+
+
+@deviations.command("list")
+def list_deviations(study: StudyDir = HERE) -> None:
+    """Print what was done otherwise than preregistered, and check that the log was not edited."""
+    from repairlab.cli.deviating import list_command
+
+    list_command(study)
+
+
+@deviations.command("add")
+def add_deviation(
+    experiment: Name,
+    what: Annotated[str, typer.Option(help="What was done otherwise, in one line.")],
+    why: Annotated[str, typer.Option(help="The reason.")],
+    who: Annotated[str, typer.Option(help="Who decided it.")],
+    effect: Annotated[str, typer.Option(help="On each confirmatory result, with and without.")],
+    unsealing: Annotated[
+        Literal["before", "after"], typer.Option(help="Whether outcomes had been shown to anyone by then.")
+    ],
+    study: StudyDir = HERE,
+) -> None:
+    """Append to the log of deviations. Nothing in it can be changed later."""
+    from repairlab.cli.deviating import add_command
+
+    add_command(study, experiment, what, why, who, effect, unsealing)
 
 
 @app.command()
