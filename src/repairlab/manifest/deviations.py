@@ -1,8 +1,8 @@
 """The deviations log: what happened otherwise than promised. Entries are appended, never changed.
 
-The log is a page for people, ``preregistration/DEVIATIONS.md``. Each entry carries the SHA-256 of all text
-before it, so an entry that was changed, moved or removed later breaks the chain behind it. Only cutting off the
-end leaves no trace inside the file; the freeze record's amendments and git hold that.
+The log is a page for people, ``preregistration/DEVIATIONS.md``. Each entry carries the SHA-256 of all
+text before it, so an entry that was changed, moved or removed later breaks the chain behind it. Only
+cutting off the end leaves no trace inside the file; the freeze record's amendments and git hold that.
 """
 
 from __future__ import annotations
