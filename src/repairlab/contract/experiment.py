@@ -15,8 +15,8 @@ class Order(StrictModel):
 
     seed: str = Field(min_length=1)
     """Ranks tasks, treatments and models by hash, so that no list order in a file matters."""
-    model_offsets: tuple[int, ...]
-    """Rotation offset of each model, in rank order."""
+    model_offsets: tuple[int, ...] = ()
+    """Rotation offset of each model, in rank order. For a factorial design, and only there."""
 
 
 class Experiment(StrictModel):
@@ -35,6 +35,9 @@ class Experiment(StrictModel):
     seeds: tuple[int, ...] = Field(min_length=1)
     repetitions: int = Field(default=1, ge=1, le=100)
     temperature: float | None = Field(default=None, ge=0, le=2)
+    design: Literal["factorial", "reliability"] = "factorial"
+    """``factorial``: every task under every treatment with every model, see `repairlab.manifest.order`.
+    ``reliability``: 24 balanced cells, see `repairlab.manifest.reliability`."""
     order: Order
     host: Literal["emulator", "lmstudio"]
     """``emulator`` starts repairlab's own double of the host for the run."""
@@ -49,8 +52,12 @@ class Experiment(StrictModel):
                 raise ValueError(f"{field} lists an entry twice")
         if any(not 0 <= seed < 2**31 for seed in self.seeds):
             raise ValueError("seeds lie between 0 and 2147483647: hosts disagree about others")
-        if len(self.order.model_offsets) != len(self.models):
+        if self.design == "factorial" and len(self.order.model_offsets) != len(self.models):
             raise ValueError("order.model_offsets needs one offset for each model")
+        if self.design == "reliability" and self.order.model_offsets:
+            raise ValueError("order.model_offsets has no meaning in a reliability design")
+        if self.kind == "reliability" and self.design != "reliability":
+            raise ValueError("a reliability experiment has design = 'reliability'")
         if self.preregistered and self.host != "lmstudio":
             raise ValueError(f"a {self.kind} experiment runs on host = 'lmstudio'")
         return self

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from repairlab.contract.errors import BadInput
 from repairlab.contract.models import generation_digest
 from repairlab.contract.study import Inputs
 from repairlab.contract.treatments import configuration_digest
 from repairlab.manifest.cell import Cell, Identity, Manifest
-from repairlab.manifest.order import slots
+from repairlab.manifest.order import Slot, slots
+from repairlab.manifest.reliability import reliability_slots
 
 
 def expand(inputs: Inputs, code_revision: str) -> Manifest:
@@ -22,13 +24,7 @@ def expand(inputs: Inputs, code_revision: str) -> Manifest:
     }
     tasks = {name: task.digest() for name, task in inputs.tasks.items()}
     cells: list[Cell] = []
-    for slot in slots(
-        _tasks_by_repository(inputs),
-        experiment.models,
-        experiment.treatments,
-        experiment.order.seed,
-        experiment.order.model_offsets,
-    ):
+    for slot in _slots(inputs):
         for seed in experiment.seeds:
             for repetition in range(experiment.repetitions):
                 own_context = inputs.models[slot.model].context_tokens
@@ -54,6 +50,22 @@ def expand(inputs: Inputs, code_revision: str) -> Manifest:
                     )
                 )
     return Manifest(schema_version=1, experiment=experiment.name, cells=tuple(cells))
+
+
+def _slots(inputs: Inputs) -> tuple[Slot, ...]:
+    experiment, tasks_of = inputs.experiment, _tasks_by_repository(inputs)
+    models, treatments, order = experiment.models, experiment.treatments, experiment.order
+    if experiment.design == "factorial":
+        return slots(tasks_of, models, treatments, order.seed, order.model_offsets)
+    oracles = sorted(name for name, treatment in inputs.treatments.items() if treatment.oracle_files)
+    if oracles:
+        raise BadInput(
+            f"{experiment.name}: treatments: {oracles[0]} is an oracle; a reliability design has none"
+        )
+    try:
+        return reliability_slots(tasks_of, models, treatments, order.seed)
+    except ValueError as fault:
+        raise BadInput(f"{experiment.name}: {fault}") from fault
 
 
 def _tasks_by_repository(inputs: Inputs) -> dict[str, list[str]]:

@@ -29,7 +29,7 @@ def ranked(labels: Iterable[str], seed: str, tag: str) -> tuple[str, ...]:
     items = list(labels)
     if len(set(items)) != len(items):
         raise ValueError(f"a label of {tag} occurs twice")
-    return tuple(sorted(items, key=lambda label: (_key(seed, tag, label), label)))
+    return tuple(sorted(items, key=lambda label: (seeded_key(seed, tag, label), label)))
 
 
 def interleaved(tasks_of: Mapping[str, Sequence[str]], seed: str) -> tuple[str, ...]:
@@ -70,5 +70,6 @@ def slots(
     )
 
 
-def _key(*parts: str) -> bytes:
+def seeded_key(*parts: str) -> bytes:
+    """SHA-256 of the parts, joined by the unit separator."""
     return hashlib.sha256("\x1f".join(parts).encode()).digest()
