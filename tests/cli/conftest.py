@@ -95,3 +95,9 @@ def make_place() -> Callable[[Path, Path], Place]:
 def place_of() -> Callable[[Path, Path], Place]:
     """As `make_place`, for fixtures that outlive a test."""
     return Place
+
+
+@pytest.fixture
+def study_copy() -> Callable[[Path], Path]:
+    """Copies the repository's own study without its results to a folder."""
+    return copy_study

@@ -122,6 +122,13 @@ def test_pin_writes_the_verified_facts_and_nothing_else(place: Any, at: Callable
     assert not list(models_file(place).parent.glob(".*"))
 
 
+def test_pin_writes_the_name_that_the_inference_routes_show(place: Any, at: Callable[..., str]) -> None:
+    url = at(models=[AGENT | {"instance_name": "agent-for-the-study"}])
+    place.run("models", "pin", "M002", "acme/agent-9b", "--host", url)
+    facts = load(Models, models_file(place)).root["M002"].facts
+    assert (facts.key, facts.inference_key) == ("acme/agent-9b", "agent-for-the-study")
+
+
 def test_pin_twice_writes_nothing_the_second_time(place: Any, at: Callable[..., str]) -> None:
     url = at()
     place.run("models", "pin", "EMB002", "text-embedding-acme", "--host", url)

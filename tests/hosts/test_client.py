@@ -16,6 +16,7 @@ from repairlab.hosts.chat import ChatReply, ChatRequest, DeadlineReached, Unpars
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 from repairlab.hosts.failures import FailureRules
+from repairlab.hosts.reader import Unpaid
 from repairlab.hosts.transport import Exchange, Patience
 
 CHAT = "POST /v1/chat/completions"
@@ -358,3 +359,51 @@ def test_a_server_that_is_another_refuses(host: Any, client: LMStudioClient):
     client.greet()
     with pytest.raises(RefuseToStart):
         client._ask("GET", "/nowhere", None, 5.0, type(client.list_models()))
+
+
+class Unpaying:
+    """Keeps what it is told of the time before a first token."""
+
+    def __init__(self, most_seconds: float) -> None:
+        self.told: list[float] = []
+        self.unpaid = Unpaid(most_seconds, self.told.append)
+
+
+def silent_before(frame: int, seconds: float) -> dict[str, Any]:
+    pace = {"kind": "pace", "frame_seconds": 0.0, "silent_before_frame": frame, "silent_seconds": seconds}
+    return {"route": CHAT, "do": pace}
+
+
+@pytest.mark.parametrize("frame", [0, 1])
+def test_time_before_the_first_token_can_be_another_s_and_moves_the_deadline(
+    host: Any, client: LMStudioClient, request_for: Callable[..., ChatRequest], frame: int
+):
+    """The part with the role alone (number 0) is no token: hosts may send it before they read the prompt."""
+    host.reset(silent_before(frame, 0.3))
+    host.load()
+    assert isinstance(client.chat(request_for(), time.monotonic() + 0.15), DeadlineReached)
+    unpaying = Unpaying(most_seconds=5.0)
+    assert isinstance(client.chat(request_for(), time.monotonic() + 0.15, unpaying.unpaid), ChatReply)
+    (seconds,) = unpaying.told
+    assert 0.3 <= seconds < 0.45
+
+
+def test_time_after_the_first_token_is_the_agent_s(
+    host: Any, client: LMStudioClient, request_for: Callable[..., ChatRequest]
+):
+    host.reset(silent_before(2, 0.3))
+    host.load()
+    unpaying = Unpaying(most_seconds=5.0)
+    assert isinstance(client.chat(request_for(), time.monotonic() + 0.15, unpaying.unpaid), DeadlineReached)
+    (seconds,) = unpaying.told
+    assert seconds < 0.15
+
+
+def test_only_so_much_time_before_a_first_token_is_another_s(
+    host: Any, client: LMStudioClient, request_for: Callable[..., ChatRequest]
+):
+    host.reset(silent_before(1, 0.4))
+    host.load()
+    unpaying = Unpaying(most_seconds=0.1)
+    assert isinstance(client.chat(request_for(), time.monotonic() + 0.15, unpaying.unpaid), DeadlineReached)
+    assert unpaying.told == [0.1]

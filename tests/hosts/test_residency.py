@@ -86,7 +86,7 @@ def test_agent_and_embedder_are_never_resident_together(host: Any, residency: Re
         ({"selected_variant": "acme/agent-9b@q8_0"}, "selected_variant is"),
         ({"reasoning_default": "off"}, "reasoning_default is 'on'"),
         ({"reasoning_default": None}, "reasoning_default is 'on'"),
-        ({"inference_key": "agent"}, "loaded instances is"),
+        ({"inference_key": "agent"}, "loaded instance is"),
     ],
 )
 def test_a_fact_that_differs_refuses_by_name_with_a_repair(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,6 +42,29 @@ def test_a_load_as_asked_has_no_difference():
 )
 def test_q1_what_the_load_itself_says_is_compared(change: dict[str, Any], fact: str):
     assert [difference.fact for difference in load_differences(WANTED, loaded(**change))] == [fact]
+
+
+@pytest.mark.parametrize(
+    ("pinned", "found", "condition"),
+    [
+        (None, "k:2", "second-instance"),
+        ("name", "name:2", "second-instance"),
+        ("name", "k", "inference-ids-differ"),
+        ("unpinned", "k:2", "second-instance"),
+    ],
+)
+def test_an_instance_of_another_name_or_number_has_its_own_condition(
+    pinned: str | None, found: str, condition: str
+):
+    (difference,) = load_differences(replace(WANTED, inference_key=pinned), loaded(instance_id=found))
+    assert (difference.fact, difference.condition) == ("loaded instance", condition)
+
+
+@pytest.mark.parametrize(("pinned", "name"), [("name", "name"), ("unpinned", "anything")])
+def test_a_load_under_the_pinned_name_or_under_any_unpinned_one_has_no_difference(pinned: str, name: str):
+    wanted = replace(WANTED, inference_key=pinned)
+    assert load_differences(wanted, loaded(instance_id=name)) == ()
+    assert resident_differences(wanted, listing(model((name, 4096))), (name,), allow_jit=False) == ()
 
 
 def test_a_key_that_is_listed_twice_or_not_at_all_differs():

@@ -287,11 +287,22 @@ def serve(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="What the calibration models know (JSON)."),
     ] = None,
+    models_config: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The models of the host and its settings (JSON)."),
+    ] = None,
+    recordings: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="A transcript that models of the engine 'recorded' repeat."
+        ),
+    ] = None,
+    llama: Annotated[bool, typer.Option("--llama", help="Offer the small models of the extra too.")] = False,
 ) -> None:
     """Serve the emulator until it is interrupted."""
     from repairlab.cli.serving import serve_command
 
-    serve_command(port, knowledge)
+    serve_command(port, models_config=models_config, knowledge=knowledge, recordings=recordings, llama=llama)
 
 
 def entry() -> None:

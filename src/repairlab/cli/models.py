@@ -176,6 +176,7 @@ def _verified(host: Host, model: contract.Model, key: str, context_tokens: int) 
         quantization=entry.quantization_name,
         selected_variant=entry.selected_variant,
         reasoning_default=entry.reasoning_default,
+        inference_key=contract.UNPINNED,
     )
     transition = host.residency.ensure(wanted, fresh=True)
     host.residency.release()

@@ -19,6 +19,7 @@ from repairlab.cli.hosting import Host, connect
 from repairlab.cli.progress import watching
 from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
+from repairlab.cli.small_models import hold_small_models, wants_small_models
 from repairlab.contract.errors import IncompleteData, RefuseToStart
 from repairlab.contract.failures import load_failures
 from repairlab.contract.study import Inputs, Study, open_study
@@ -27,7 +28,6 @@ from repairlab.evaluation.golang.environments import GoEnvironments
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.hosts.emulator.spawn import EmulatorProcess
 from repairlab.hosts.failures import FailureRules
-from repairlab.hosts.llama.package import MODEL_KEY, find_package
 from repairlab.manifest.freeze import Frozen
 from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.campaign import Standing, run_campaign
@@ -181,7 +181,7 @@ def open_host(plan: Plan) -> Iterator[Host]:
         if experiment.host == "emulator":
             calibration = experiment.kind == "calibration"
             knowledge = plan.workplace.knowledge_file(experiment.name) if calibration else None
-            emulator = EmulatorProcess(knowledge=knowledge, llama=_needs_llama(plan.inputs))
+            emulator = EmulatorProcess(knowledge=knowledge, llama=wants_small_models(plan.inputs))
             url = stack.enter_context(emulator).url
             yield stack.enter_context(connect(url, None, rules, silence, {}))
         else:
@@ -189,20 +189,13 @@ def open_host(plan: Plan) -> Iterator[Host]:
             yield stack.enter_context(connect(settings.host, settings.token, rules, silence, os.environ))
 
 
-def _needs_llama(inputs: Inputs) -> bool:
-    """Whether our own emulator has to offer the small language model."""
-    wanted = any(model.facts.key == MODEL_KEY for model in inputs.models.values())
-    return wanted and inputs.experiment.host == "emulator"
-
-
 def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bool = False) -> Standing:
     """Prepare, then run the campaign under the experiment's lock.
 
     Raises:
-        RefuseToStart: the experiment runs the small language model, and the extra that has it is missing.
+        RefuseToStart: the experiment runs a small model of the extra, which is missing.
     """
-    if _needs_llama(plan.inputs):
-        find_package()
+    hold_small_models(plan.inputs)
     layout = plan.layout
     prepare_layout(layout)
     with writer_lock(layout, datetime.now(UTC).isoformat(timespec="seconds")):

@@ -7,9 +7,26 @@ import sys
 from pathlib import Path
 
 
-def serve_command(port: int, knowledge: Path | None) -> None:
-    """Become the emulator; it serves until it is interrupted."""
+def serve_command(
+    port: int,
+    *,
+    models_config: Path | None = None,
+    knowledge: Path | None = None,
+    recordings: Path | None = None,
+    llama: bool = False,
+) -> None:
+    """Become the emulator; it serves until it is interrupted.
+
+    Args:
+        port: on the loopback address.
+        models_config: JSON file with the host's models; ``None`` serves the calibration models.
+        knowledge: JSON file with what the calibration models know.
+        recordings: a transcript that models of the engine ``recorded`` repeat.
+        llama: offer the small models of the extra too.
+    """
     command = [sys.executable, "-P", "-m", "repairlab.hosts.emulator", "--port", str(port)]
-    if knowledge is not None:
-        command += ["--knowledge", str(knowledge)]
+    files = (("--models-config", models_config), ("--knowledge", knowledge), ("--recordings", recordings))
+    for option, path in files:
+        command += [option, str(path)] if path is not None else []
+    command += ["--llama"] if llama else []
     os.execv(command[0], command)

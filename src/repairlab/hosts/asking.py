@@ -12,12 +12,13 @@ from repairlab.contract.failures import Condition
 from repairlab.hosts.chat import ChatOutcome, ChatReply, ChatRequest
 from repairlab.hosts.failures import FailureRules
 from repairlab.hosts.observe import conditions_in
+from repairlab.hosts.reader import Unpaid
 
 
 class ChatHost(Protocol):
     """What answers; see `repairlab.hosts.client.LMStudioClient`."""
 
-    def chat(self, request: ChatRequest, deadline: float) -> ChatOutcome: ...
+    def chat(self, request: ChatRequest, deadline: float, unpaid: Unpaid | None = None) -> ChatOutcome: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,14 @@ class Conversation:
         self._messages = 0
         self._prompt_tokens = 0
 
-    def ask(self, request: ChatRequest, deadline: float) -> Asked:
+    def ask(self, request: ChatRequest, deadline: float, unpaid: Unpaid | None = None) -> Asked:
         """Send `request`, again as often as the table allows for what came back.
+
+        Args:
+            request: what is asked.
+            deadline: reading of the host's clock at which the agent's time is over.
+            unpaid: of the first sending alone: a repetition finds the conversation read already. The time
+                that it gives back is the agent's for the repetitions too.
 
         Raises:
             InfrastructureFailure: what the client raises; ``host-prompt-truncated``; and
@@ -78,8 +85,12 @@ class Conversation:
         """
         retries: list[Retry] = []
         used: Counter[Condition] = Counter()
+        given: list[float] = []
+        first = unpaid and Unpaid(
+            unpaid.most_seconds, lambda seconds: _both(given.append, unpaid.tell, seconds)
+        )
         while True:
-            outcome = self._host.chat(request, deadline)
+            outcome = self._host.chat(request, deadline + sum(given), None if retries else first)
             if not isinstance(outcome, ChatReply):
                 return Asked(outcome, (), tuple(retries))
             self._watch(request, outcome)
@@ -106,3 +117,8 @@ class Conversation:
             what = f"{counted} prompt tokens for {messages} messages after {before}"
             raise self._rules.noticed("prompt-shrank", what)
         self._messages, self._prompt_tokens = messages, counted
+
+
+def _both(one: Callable[[float], None], other: Callable[[float], None], seconds: float) -> None:
+    one(seconds)
+    other(seconds)

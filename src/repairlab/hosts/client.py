@@ -20,7 +20,7 @@ from repairlab.hosts.chat import ChatOutcome, ChatReply, ChatRequest, DeadlineRe
 from repairlab.hosts.completion import read_completion
 from repairlab.hosts.facts import Kind
 from repairlab.hosts.failures import FailureRules, HostError, error_in, parse_json
-from repairlab.hosts.reader import ReplyReader
+from repairlab.hosts.reader import ReplyReader, Unpaid
 from repairlab.hosts.transport import Answer, Call, Clock, Exchange, Patience, Transport
 from repairlab.hosts.wire import (
     Greeting,
@@ -134,12 +134,19 @@ class LMStudioClient:
         call = Call("POST", EMBEDDINGS, {"model": model, "input": list(texts)}, self._patience.silence)
         return parse_json(self._text_of(call), call.where)
 
-    def chat(self, request: ChatRequest, deadline: float) -> ChatOutcome:
+    @property
+    def silence_seconds(self) -> float:
+        """How long a chat may send nothing."""
+        return self._patience.silence
+
+    def chat(self, request: ChatRequest, deadline: float, unpaid: Unpaid | None = None) -> ChatOutcome:
         """One streamed reply.
 
         Args:
             request: what is asked.
             deadline: reading of the clock at which the agent's time is over.
+            unpaid: who is told of the time before the first token, which moves the deadline; ``None`` where
+                that time is the agent's own. A reply that is not streamed shows no such time.
 
         Returns:
             the whole reply; or `DeadlineReached` when bytes still came at or after the deadline (a reply that
@@ -153,11 +160,11 @@ class LMStudioClient:
         if self._clock() >= deadline:
             return DeadlineReached(None)
         with self._alone(f"POST {CHAT}"):
-            return self._chat(request, deadline)
+            return self._chat(request, deadline, unpaid)
 
-    def _chat(self, request: ChatRequest, deadline: float) -> ChatOutcome:
+    def _chat(self, request: ChatRequest, deadline: float, unpaid: Unpaid | None) -> ChatOutcome:
         call = Call("POST", CHAT, request.body(), self._patience.silence)
-        reader = ReplyReader(call.where, request.model, self._clock, deadline)
+        reader = ReplyReader(call.where, request.model, self._clock, deadline, unpaid)
         answer = self._transport.send(call, reader.take)
         if not reader.streamed:
             return self._unstreamed(call, answer, reader, late=self._clock() >= deadline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from repairlab.contract.errors import InfrastructureFailure
@@ -11,16 +12,34 @@ from repairlab.hosts.sse import Event, EventDecoder
 from repairlab.hosts.transport import Clock, Head
 
 END_MARK = "[DONE]"
+_WRITTEN = ("content", "reasoning_content", "reasoning", "tool_calls", "refusal")
+"""Keys of a stream part that hold what a model wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaid:
+    """The time before the first token of a reply, where it is not the asker's own.
+
+    The request after a change of residency pays for reading a conversation that no other request has to read
+    again. All that can be observed of it is when the first token comes.
+    """
+
+    most_seconds: float
+    """More than this is the asker's again, so that a host that never writes holds nobody up for ever."""
+    tell: Callable[[float], None]
+    """Told once, when the first token came or the time was over: the seconds since the request was sent."""
 
 
 class ReplyReader:
     """State of one streamed reply. It is also right for a host that answers at once, without a stream.
 
     The deadline is looked at whenever bytes come, so a host that is alive past it ends the reply as *late*,
-    while one that has gone quiet is left to the transport's silence limit.
+    while one that has gone quiet is left to the transport's silence limit. Unpaid time moves the deadline.
     """
 
-    def __init__(self, where: str, expected_model: str, clock: Clock, deadline: float) -> None:
+    def __init__(
+        self, where: str, expected_model: str, clock: Clock, deadline: float, unpaid: Unpaid | None = None
+    ) -> None:
         self.frames: list[Mapping[str, Any]] = []
         self.error: HostError | None = None
         self.late = False
@@ -29,7 +48,9 @@ class ReplyReader:
         self._where = where
         self._model = expected_model
         self._clock = clock
-        self._deadline = deadline
+        self._deadline = deadline + (unpaid.most_seconds if unpaid else 0.0)
+        self._unpaid = unpaid
+        self._sent = clock()
         self._decoder = EventDecoder()
 
     def take(self, head: Head, data: bytes) -> bool:
@@ -40,6 +61,7 @@ class ReplyReader:
         self._decode(lambda: self._decoder.feed(data))
         if data and self.error is None and self._clock() >= self._deadline:
             self.late = True
+            self._written()
         return self.done or self.late or self.error is not None
 
     def finish(self) -> None:
@@ -89,3 +111,26 @@ class ReplyReader:
         if self.error is None:
             self.check_model(frame)
             self.frames.append(frame)
+            if self._unpaid and _writes(frame):
+                self._written()
+
+    def _written(self) -> None:
+        """The first token is there, or will not come in time: what went before is not the asker's."""
+        unpaid, self._unpaid = self._unpaid, None
+        if unpaid is None:
+            return
+        seconds = min(self._clock() - self._sent, unpaid.most_seconds)
+        self._deadline += seconds - unpaid.most_seconds
+        unpaid.tell(seconds)
+
+
+def _writes(frame: Mapping[str, Any]) -> bool:
+    """Whether a stream part holds text or a call, or ends the reply. A part with the role alone does not."""
+    choices = frame.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        delta = choice.get("delta") if isinstance(choice, dict) else None
+        if isinstance(delta, dict) and any(delta.get(key) for key in _WRITTEN):
+            return True
+        if isinstance(choice, dict) and choice.get("finish_reason"):
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -15,6 +16,8 @@ from repairlab.hosts.wire import InstanceConfig, ListedModel, Listing, Loaded
 
 Moment: TypeAlias = Literal["load", "use", "block"]
 """When is looked: just after a load, after the first request, or before and after a block of requests."""
+_NUMBERED = re.compile(r":[0-9]+\Z")
+"""The end of an instance id that tells of an earlier instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,14 @@ def _entry_differences(wanted: ModelFacts, entry: ListedModel) -> Iterator[Diffe
 def load_differences(wanted: ModelFacts, loaded: Loaded) -> tuple[Difference, ...]:
     """Differences in the reply to a load."""
     config = loaded.load_config
-    base = loaded.instance_id.partition(":")[0]
-    instance: Condition = "second-instance" if base == wanted.key.partition(":")[0] else "key-differs"
+    expected = _expected_id(wanted, (loaded.instance_id,))
+    another = _NUMBERED.sub("", loaded.instance_id) == _NUMBERED.sub("", expected)
+    instance: Condition = "second-instance" if another else "inference-ids-differ"
     context = config.context_length if config else None
     compared: tuple[tuple[str, Json, Json, Condition], ...] = (
         ("load status", "loaded", loaded.status, "host-protocol"),
         ("type of the loaded model", wanted.kind, loaded.type, "type-differs"),
-        ("loaded instance", wanted.key, loaded.instance_id, instance),
+        ("loaded instance", expected, loaded.instance_id, instance),
         ("loaded context", wanted.context_tokens, context, "loaded-context-differs"),
     )
     return tuple(Difference(*row) for row in compared if row[1] != row[2])
@@ -82,22 +86,31 @@ def resident_differences(
     """Differences while the model should be resident, alone in the whole list."""
     differences = list(catalogue_differences(wanted, listing))
     resident = [(key, instance.id) for key, instance in listing.resident]
-    if resident != [(wanted.key, wanted.inference_id)]:
+    expected = _expected_id(wanted, [instance_id for _, instance_id in resident])
+    if resident != [(wanted.key, expected)]:
         found = [instance_id for _, instance_id in resident]
         condition = _instances_condition(wanted, [key for key, _ in resident], moment)
-        differences.append(Difference("loaded instances", [wanted.inference_id], found, condition))
+        differences.append(Difference("loaded instances", [expected], found, condition))
     drift: Condition = "loaded-context-differs" if moment == "load" else "context-drifted"
     for key, instance in listing.resident:
         context = instance.config.context_length
         if key == wanted.key and context != wanted.context_tokens:
             differences.append(Difference("context", wanted.context_tokens, context, drift))
-    ids_wrong = wanted.inference_id not in inference_ids
-    if ids_wrong or (not allow_jit and set(inference_ids) != {wanted.inference_id}):
+    ids_wrong = expected not in inference_ids
+    if ids_wrong or (not allow_jit and set(inference_ids) != {expected}):
         found_ids = list(inference_ids)
-        differences.append(
-            Difference("inference-visible ids", [wanted.inference_id], found_ids, "inference-ids-differ")
-        )
+        differences.append(Difference("inference-visible ids", [expected], found_ids, "inference-ids-differ"))
     return tuple(differences)
+
+
+def _expected_id(wanted: ModelFacts, shown: Sequence[str]) -> str:
+    """The id that the one instance must have.
+
+    One that is not pinned yet is taken as the host shows it, unless its number says that another came before.
+    """
+    if wanted.inference_key == UNPINNED and len(shown) == 1 and not _NUMBERED.search(shown[0]):
+        return shown[0]
+    return wanted.inference_id
 
 
 def _instances_condition(wanted: ModelFacts, keys: list[str], moment: Moment) -> Condition:

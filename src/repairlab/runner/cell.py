@@ -96,7 +96,7 @@ class CellRuntime:
             chosen,
             self.now,
             attempt.record,
-            residence.to_agent,
+            residence,
         )
         tests = SandboxedPublicTests(self.inputs, ready, workspace, self.sandbox, phases.test_run)
         phases.conversing = True
@@ -233,6 +233,6 @@ def _timing(
         "agent_intervals": [{"kind": kind, "seconds": seconds} for kind, seconds in clock.agent.intervals],
         "test_runs": list(phases.test_runs),
         "transition": transition.facts(),
-        "swaps": list(residence.swaps),
+        "swaps": [swap.facts() for swap in residence.swaps],
         "exchanges": list(phases.exchanges),
     }

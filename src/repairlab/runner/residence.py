@@ -11,6 +11,7 @@ from repairlab.agents.clocks import AgentClock, Monotonic, Work
 from repairlab.contract.canonical import Json
 from repairlab.hosts.facts import ModelFacts, VerifiedFacts
 from repairlab.hosts.failures import FailureRules
+from repairlab.hosts.reader import Unpaid
 from repairlab.hosts.residency import Residency
 
 Role = Literal["agent", "embedder"]
@@ -18,7 +19,11 @@ Role = Literal["agent", "embedder"]
 
 @dataclass(slots=True)
 class CellClock:
-    """The clocks of one cell: the agent's stands still while models are loaded and unloaded."""
+    """The clocks of one cell: the agent's stands still while models are loaded and unloaded.
+
+    So it does until the first token of the reply after such a change: that reply alone has the whole
+    conversation read again.
+    """
 
     now: Monotonic
     residency_seconds: float = 0.0
@@ -41,6 +46,10 @@ class CellClock:
         finally:
             self.residency_seconds += self.now() - begun
 
+    def move(self, seconds: float) -> None:
+        """Take `seconds` that just went by off the agent's clock."""
+        self.residency_seconds += seconds
+
     def running(self, kind: Work) -> AbstractContextManager[None]:
         """Count the time inside the block, but for changes of residency in it."""
         return self.agent.running(kind)
@@ -48,6 +57,27 @@ class CellClock:
     def binding(self, clock: Literal["agent", "wall"]) -> float:
         """Reading of the clock that the frozen controls name."""
         return self.agent.agent_seconds() if clock == "agent" else self.now() - self.started
+
+
+@dataclass(slots=True)
+class Swap:
+    """One change of residency inside an episode, for ``timing.json``."""
+
+    to: Role
+    seconds: float
+    """Of unloading, loading and verifying."""
+    transition: Json
+    first_token_seconds: float | None = None
+    """From the next request to the agent until the first token of its reply; ``None`` where none was seen."""
+
+    def facts(self) -> Json:
+        """All facts as JSON values."""
+        return {
+            "to": self.to,
+            "seconds": self.seconds,
+            "transition": self.transition,
+            "first_token_seconds": self.first_token_seconds,
+        }
 
 
 class Residence:
@@ -85,8 +115,8 @@ class Residence:
         self._rules = rules
         self._record = record
         self._role: Role = "agent"
-        self.swaps: list[Json] = []
-        """Each change with its seconds, for ``timing.json``."""
+        self._changed = False
+        self.swaps: list[Swap] = []
 
     def to_embedder(self) -> VerifiedFacts:
         """The embedder, resident alone.
@@ -112,15 +142,30 @@ class Residence:
                 raise self._rules.at("run").noticed("facts-changed", f"{self._agent.key}: after a swap")
         return self._verified
 
+    def unpaid(self, most_seconds: float) -> Unpaid | None:
+        """Who takes the time before the first token of the next reply: once after each change to the agent.
+
+        Args:
+            most_seconds: how much of it at most.
+        """
+        if not self._changed:
+            return None
+        self._changed = False
+        return Unpaid(most_seconds, self._first_token)
+
+    def _first_token(self, seconds: float) -> None:
+        self._clock.move(seconds)
+        self.swaps[-1].first_token_seconds = seconds
+
     def _change(self, role: Role, model: ModelFacts) -> None:
         before = self._clock.residency_seconds
         with self._clock.residency(), self._aside():
             self._residency.verify()
             transition = self._residency.ensure(model, fresh=True)
         self._role, self._verified = role, transition.verified
+        self._changed = role == "agent"
         seconds = self._clock.residency_seconds - before
-        facts = transition.facts()
-        self.swaps.append({"to": role, "seconds": seconds, "transition": facts})
+        self.swaps.append(Swap(role, seconds, transition.facts()))
         self._record(
             {
                 "type": "transition",

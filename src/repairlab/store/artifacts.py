@@ -112,6 +112,7 @@ class Timing(StrictModel):
     transition: JsonValue
     """The change of residency at the start, with what had to be unloaded."""
     swaps: tuple[JsonValue, ...] = ()
-    """The changes of residency inside the episode, each with its seconds: on the residency clock alone."""
+    """The changes of residency inside the episode, each with its seconds and those until the first token of
+    the reply after it: on the residency clock alone, so no interval of the agent's holds them."""
     exchanges: tuple[JsonValue, ...]
     """Every request to the host. Of a chat only its clock: the transcript has the rest."""

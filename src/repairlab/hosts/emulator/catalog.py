@@ -42,6 +42,8 @@ class ModelSpec:
     """A load takes so long, and says so."""
     parallel: int = 4
     """Slots of an instance, as its configuration shows them."""
+    instance_name: str | None = None
+    """What its instances are called; ``None`` calls them by the key, as the real host does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,7 @@ def _model(item: object, where: str, known_engines: frozenset[str]) -> ModelSpec
         variants=fields.texts("variants", ()),
         selected_variant=fields.optional_text("selected_variant"),
         load_seconds=fields.seconds("load_seconds", 0.0),
+        instance_name=fields.optional_text("instance_name"),
     )
     fields.close()
     if (spec.selected_variant is None) != (not spec.variants):

@@ -82,12 +82,13 @@ class Residents:
         ttl_seconds: float | None = None,
         device: str | None = None,
     ) -> Loaded:
-        """One more instance: the bare key as id, or the key with the lowest free number from 2."""
+        """One more instance: the bare name as id, or the name with the lowest free number from 2."""
         taken = {instance.id for instance in self._instances}
         number = 1
-        while _instance_id(spec.key, number) in taken:
+        name = spec.instance_name or spec.key
+        while _instance_id(name, number) in taken:
             number += 1
-        instance_id = _instance_id(spec.key, number)
+        instance_id = _instance_id(name, number)
         if self._processes and spec.engine == LLAMA:
             context = self._processes.start(instance_id, context)
         instance = Loaded(
@@ -232,5 +233,5 @@ def _language_model_fields(spec: ModelSpec, old_server: bool) -> dict[str, Json]
     }
 
 
-def _instance_id(key: str, number: int) -> str:
-    return key if number == 1 else f"{key}:{number}"
+def _instance_id(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}:{number}"
