@@ -18,7 +18,7 @@ from repairlab.agents.loop import Episode, EpisodeResult, Rules
 from repairlab.agents.toolbox import Toolbox
 from repairlab.contract.controls import SharedControls
 from repairlab.contract.strict import load
-from repairlab.contract.tools import Wording
+from repairlab.contract.wording import Wording, load_wording
 from repairlab.hosts.chat import ChatReply, RawToolCall, Usage
 from repairlab.repositories.mirrors import Mirror
 from repairlab.repositories.templates import Templates
@@ -92,7 +92,7 @@ class Bench:
             self.shared.interaction,
             tools,
             [tool.function_schema(name) for name, tool in tools.items()],
-            self.wording.prompts.reminder,
+            self.wording.prompts.interactive.reminder,
         )
         episode = Episode(
             rules,
@@ -124,7 +124,7 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Mirror:
 @pytest.fixture
 def bench(mirror: Mirror, tmp_path: Path) -> Bench:
     shared = load(SharedControls, ROOT / "contracts" / "shared.toml")
-    wording = load(Wording, ROOT / "contracts" / "prompts.toml")
+    wording = load_wording(ROOT / "contracts")
     base = subprocess.run(
         ["git", "--git-dir", str(mirror.path), "rev-parse", "HEAD"],
         capture_output=True,

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repairlab.agents.calls import Call, InvalidCall, parse_call
-from repairlab.contract.strict import load
-from repairlab.contract.tools import Wording
+from repairlab.contract.wording import load_wording
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TOOLS = load(Wording, ROOT / "contracts" / "prompts.toml").tools
+TOOLS = load_wording(ROOT / "contracts").tools
 LIMIT = 262144
 
 

@@ -190,7 +190,7 @@ def test_c04_a_call_written_as_text_is_not_executed(
 ) -> None:
     result, script = bench.run(make_reply(content=content), make_reply(make_call("finish")))
     assert result.spent.model_calls == 2
-    assert script.seen[1][-1]["content"] == bench.wording.prompts.reminder
+    assert script.seen[1][-1]["content"] == bench.wording.prompts.interactive.reminder
 
 
 def test_c05a_a_call_inside_reasoning_is_not_executed(bench: Any, make_call: Call, make_reply: Reply) -> None:

@@ -16,7 +16,7 @@ def texts(inputs: Inputs, treatment: str) -> list[str]:
 def test_treatments_differ_in_the_oracle_slot_alone(study: Study) -> None:
     inputs = load_inputs(study, "small")
     plain, oracle = texts(inputs, "H000"), texts(inputs, "H018")
-    slot = inputs.wording.prompts.oracle.replace("$files", "- pkg/a.py")
+    slot = inputs.wording.prompts.oracle.replace("$files", "- pkg/a.py") + "\n"
     assert plain[0] == oracle[0]
     assert oracle[1].count(slot) == 1
     assert oracle[1].replace(slot, "") == plain[1]

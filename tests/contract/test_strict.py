@@ -126,7 +126,7 @@ def test_r05d_a_duplicate_key_in_json_is_refused() -> None:
             "contracts/treatments.toml",
             '"run_tests", "finish"]',
             '"run_test", "finish"]',
-            "no entry in prompts",
+            "no file in prompts/tools",
         ),
         ("contracts/models.toml", "temperature = 0.0\n", "", "an agent needs temperature and top_p"),
     ],

@@ -20,8 +20,7 @@ import pytest
 from repairlab.agents.calls import InvalidCall, parse_call
 from repairlab.contract.errors import InfrastructureFailure, IntegrityViolation, RefuseToStart
 from repairlab.contract.failures import Condition, FailureClass
-from repairlab.contract.strict import load
-from repairlab.contract.tools import Wording
+from repairlab.contract.wording import load_wording
 from repairlab.hosts.asking import Asked, Conversation, Retry
 from repairlab.hosts.chat import ChatReply, ChatRequest, UnparsableCall
 from repairlab.hosts.client import LMStudioClient
@@ -316,7 +315,7 @@ def test_quirk_12_a_call_without_id_name_and_arguments(ask: Callable[..., Asked]
     assert (call.id, call.name, call.form) == ("", "", "missing")
     assert asked.conditions == ("call-without-name",)
     classed("call-without-name", 12, MODEL, MODEL)
-    tools = load(Wording, ROOT / "contracts" / "prompts.toml").tools
+    tools = load_wording(ROOT / "contracts").tools
     refusal = parse_call(call.name, call.arguments, tools, 1000)
     assert isinstance(refusal, InvalidCall)
     accepted = ask(reshape("empty-id"))

@@ -122,13 +122,15 @@ def test_an_unused_model_moves_nothing(study: Study) -> None:
 
 def test_the_tool_search_moves_the_treatments_that_have_it(study: Study) -> None:
     before = load_inputs(study, "small")
-    after = edit(study, "contracts/prompts.toml", "Search the repository", "Look through the repository")
+    after = edit(
+        study, "contracts/prompts/tools/search.toml", "Search the repository", "Look through the repository"
+    )
     assert moved(before, after) == everywhere(before, lambda c: c[1] == "H000")
 
 
 def test_the_oracle_text_moves_the_oracle_treatment(study: Study) -> None:
     before = load_inputs(study, "small")
-    after = edit(study, "contracts/prompts.toml", "The fault is repaired in", "The repair lies in")
+    after = edit(study, "contracts/prompts/oracle.txt", "The fault is repaired in", "The repair lies in")
     assert moved(before, after) == everywhere(before, lambda c: c[1] == "H018")
 
 
@@ -229,8 +231,8 @@ def test_the_revision_covers_code_but_not_analysis_or_the_command_line(tmp_path:
     ):  # fmt: skip
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("one")
-    contracts.mkdir()
-    for name in ("shared.toml", "treatments.toml", "models.toml", "prompts.toml", "failures.toml"):
+    for name in ("shared.toml", "models.toml", "prompts/task.txt", "prompts/tools/a.toml", "failures.toml"):
+        (contracts / name).parent.mkdir(parents=True, exist_ok=True)
         (contracts / name).write_text("one")
 
     def moves(path: Path) -> bool:
@@ -247,7 +249,8 @@ def test_the_revision_covers_code_but_not_analysis_or_the_command_line(tmp_path:
     assert not moves(package / "analysis" / "b.py")
     assert not moves(package / "cli" / "c.py")
     assert not moves(package / "repositories" / "embedded" / "x" / "tree" / "d.py")
-    assert not moves(contracts / "shared.toml")
+    for name in ("shared.toml", "models.toml", "prompts/task.txt", "prompts/tools/a.toml"):
+        assert not moves(contracts / name)
 
 
 def test_the_revision_moves_when_a_file_is_renamed(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def terms(inputs: Inputs, model: Model, context_tokens: int) -> Terms:
         completion_tokens=generation.completion_tokens,
         deterministic=temperature == 0 and experiment.kind != "trial",
         prompt_bound=bound,
-        reminder=inputs.wording.prompts.reminder,
+        reminder=inputs.wording.prompts.interactive.reminder,
     )
 
 

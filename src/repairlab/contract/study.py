@@ -12,8 +12,8 @@ from repairlab.contract.experiment import Experiment
 from repairlab.contract.models import Model, Models
 from repairlab.contract.strict import load
 from repairlab.contract.task import Task
-from repairlab.contract.tools import Wording
 from repairlab.contract.treatments import Treatment, Treatments
+from repairlab.contract.wording import Wording, load_wording
 
 EntryT = TypeVar("EntryT", Treatment, Model)
 
@@ -104,7 +104,7 @@ def load_inputs(study: Study, name: str) -> Inputs:
     if experiment.name != name:
         raise BadInput(f"{path}: name: is {experiment.name!r} but the file is called {name}.toml")
     shared = load(SharedControls, study.contracts / "shared.toml")
-    wording = load(Wording, study.contracts / "prompts.toml")
+    wording = load_wording(study.contracts)
     treatments = load(Treatments, study.contracts / "treatments.toml").root
     models = load(Models, study.contracts / "models.toml").root
     _check_tools(treatments, wording, study)
@@ -132,7 +132,7 @@ def _check_tools(treatments: dict[str, Treatment], wording: Wording, study: Stud
         for tool in treatment.tools:
             if tool not in wording.tools:
                 path = study.contracts / "treatments.toml"
-                raise BadInput(f"{path}: {name}.tools: {tool!r} has no entry in prompts.toml")
+                raise BadInput(f"{path}: {name}.tools: {tool!r} has no file in prompts/tools")
         wording.offered(treatment.tools)
 
 

@@ -7,7 +7,6 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from repairlab.contract.canonical import Json
-from repairlab.contract.errors import BadInput
 from repairlab.contract.strict import StrictModel
 
 
@@ -61,38 +60,3 @@ class Tool(StrictModel):
                 },
             },
         }
-
-
-class Prompts(StrictModel):
-    """The texts of ``contracts/prompts.toml``. ``$name`` marks a slot; nothing else varies between tasks."""
-
-    system: str
-    task: str
-    """Slots: ``$statement``, ``$budgets``, ``$oracle``."""
-    budgets: str
-    oracle: str
-    """The section that only an oracle treatment has. Slot: ``$files``."""
-    reminder: str
-    """Answer to a reply without a valid call."""
-
-
-class Wording(StrictModel):
-    """The whole of ``contracts/prompts.toml``: prompts and tools."""
-
-    schema_version: Literal[1]
-    prompts: Prompts
-    tools: dict[str, Tool]
-
-    def offered(self, entries: tuple[str, ...]) -> dict[str, Tool]:
-        """The tools of these entries by the names that the model calls, in their order.
-
-        Raises:
-            BadInput: two of them have one name.
-        """
-        found: dict[str, Tool] = {}
-        for entry in entries:
-            name = self.tools[entry].exposed or entry
-            if name in found:
-                raise BadInput(f"contracts/prompts.toml: two tools of one treatment are called {name!r}")
-            found[name] = self.tools[entry]
-        return found

@@ -10,7 +10,7 @@ from repairlab.contract.canonical import Json, digest_of
 from repairlab.contract.controls import SharedControls
 from repairlab.contract.models import Model, embedder_facts
 from repairlab.contract.strict import StrictModel
-from repairlab.contract.tools import Wording
+from repairlab.contract.wording import Wording
 
 Component = Literal["exact", "paths", "lexical", "symbols", "dense", "graph"]
 TreatmentId = str
@@ -95,18 +95,22 @@ def configuration(
     The embedding model enters where queries are embedded, and nowhere else.
     """
     controls = shared.model_dump(mode="json")
-    prompts = wording.prompts.model_dump(mode="json")
-    if not treatment.oracle_files:
-        del prompts["oracle"]
     own: dict[str, Json] = {"embedder": embedder_facts(embedder)} if embedder and treatment.embeds else {}
     return {
         **own,
         "id": name,
         "treatment": treatment.model_dump(mode="json"),
         "controls": {group: controls[group] for group in control_groups(treatment)},
-        "prompts": prompts if treatment.kind == "interactive" else {},
+        "prompts": _prompts(treatment, wording),
         "tools": {tool: wording.tools[tool].model_dump(mode="json") for tool in sorted(treatment.tools)},
     }
+
+
+def _prompts(treatment: Treatment, wording: Wording) -> Json:
+    """The texts that `treatment` uses, and no others."""
+    texts = wording.prompts.model_dump(mode="json")
+    used = {"system", "task", treatment.kind} | ({"oracle"} if treatment.oracle_files else set())
+    return {name: text for name, text in texts.items() if name in used}
 
 
 def configuration_digest(

@@ -1,9 +1,9 @@
 """The research-code revision: a digest over everything in code that can change an outcome.
 
 It covers the source of every room but `analysis` and `cli`, and those files of a study's ``contracts/`` that
-do not enter identities field by field. The four typed files (shared controls, treatments, models, prompts)
-are left out on purpose: each of their values enters through the configuration digests of exactly those cells
-that use it, and counting them here as well would move every identity whenever one value changes. Prose
+do not enter identities field by field. What is typed (shared controls, treatments, models, ``prompts/`` as a
+whole) is left out on purpose: each value enters through the configuration digests of exactly those cells that
+use it, and counting it here as well would move every identity whenever one value changes. Prose
 (``*.md``) is left out because nothing reads it, embedded repositories because a cell's repository commit
 covers them. It needs no git, so it holds for an
 installed copy too.
@@ -17,7 +17,8 @@ from pathlib import Path
 from repairlab.contract.canonical import digest_of, sha256_hex
 
 _NO_INFLUENCE = frozenset({"analysis", "cli"})
-_BY_FIELD = frozenset({"shared.toml", "treatments.toml", "models.toml", "prompts.toml"})
+_BY_FIELD = frozenset({"shared.toml", "treatments.toml", "models.toml"})
+_BY_FIELD_FOLDERS = frozenset({"prompts"})
 
 
 def code_files(package: Path, contracts: Path) -> dict[str, str]:
@@ -30,7 +31,8 @@ def code_files(package: Path, contracts: Path) -> dict[str, str]:
     files = {f"src/{name}": sha256_hex(path.read_bytes()) for name, path in _package_files(package)}
     for path in sorted(contracts.rglob("*")):
         name = path.relative_to(contracts).as_posix()
-        if path.is_file() and name not in _BY_FIELD and path.suffix != ".md":
+        typed = name in _BY_FIELD or name.partition("/")[0] in _BY_FIELD_FOLDERS
+        if path.is_file() and not typed and path.suffix != ".md":
             files[f"contracts/{name}"] = sha256_hex(path.read_bytes())
     return files
 

@@ -79,7 +79,7 @@ def converse(
         interaction=shared.interaction,
         tools=inputs.wording.offered(treatment.tools),
         tool_schemas=tool_schemas(treatment, inputs.wording),
-        reminder=inputs.wording.prompts.reminder,
+        reminder=inputs.wording.prompts.interactive.reminder,
     )
     searches = search_tools(shared, treatment, inputs.wording, ready.indexes, queries)
     toolbox = Toolbox(workspace, shared.view, tests, searches)

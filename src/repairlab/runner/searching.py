@@ -9,8 +9,8 @@ from repairlab.agents.retrieving import DenseFirst, Hybrid, Neighbourhood, Ranke
 from repairlab.agents.searching import Found, LexicalFloor, SearchTool
 from repairlab.contract.controls import SharedControls
 from repairlab.contract.errors import IntegrityViolation
-from repairlab.contract.tools import Wording
 from repairlab.contract.treatments import Treatment
+from repairlab.contract.wording import Wording
 from repairlab.runner.indexes import Indexes
 from repairlab.search.dense_search import DenseSearch
 from repairlab.search.exact import ExactSearch
@@ -66,7 +66,7 @@ class _Makers:
         self._queries = queries
 
     def table(self) -> dict[str, Callable[[], SearchTool]]:
-        """Entry of ``prompts.toml`` to maker."""
+        """Tool, by the name of its file, to maker."""
         return {
             "search": self._exact,
             "search_exact": self._exact,

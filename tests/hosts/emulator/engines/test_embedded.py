@@ -25,8 +25,8 @@ from repairlab.contract.failures import load_failures
 from repairlab.contract.outcome import EndReason
 from repairlab.contract.strict import load
 from repairlab.contract.task import Task
-from repairlab.contract.tools import Wording
 from repairlab.contract.treatments import Treatment, Treatments
+from repairlab.contract.wording import Wording, load_wording
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.emulator.engines.hashing import embed
 from repairlab.hosts.emulator.engines.replaced import all_shown, needs_of
@@ -102,7 +102,7 @@ class Study:
                     self.shared.interaction,
                     {tool: self.wording.tools[tool] for tool in arm.tools},
                     tool_schemas(arm, self.wording),
-                    self.wording.prompts.reminder,
+                    self.wording.prompts.interactive.reminder,
                 ),
                 HostModel(
                     client, RULES, VERIFIED, Sampling(0.0, 1.0, 0, 8192), time.monotonic, records.append
@@ -145,7 +145,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
             mirror, task.base, task.language, shared.corpus, cache=folder / "corpora" / task.language
         )
         places[name] = Place(task, template, derive(task, mirror), corpus)
-    wording = load(Wording, ROOT / "contracts" / "prompts.toml")
+    wording = load_wording(ROOT / "contracts")
     treatments = load(Treatments, ROOT / "contracts" / "treatments.toml").root
     return Study(places, shared, wording, treatments, folder)
 
