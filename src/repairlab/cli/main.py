@@ -198,6 +198,38 @@ def audit(
 
 
 @app.command()
+def simulate(
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="A new study directory.")],
+    name: Annotated[str, typer.Option(help="Name of the simulated experiment.")] = "simulated",
+    tasks: Annotated[int, typer.Option(min=1, max=9999, help="Tasks of each of three repositories.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the generator (PCG64).")] = 1,
+    base: Annotated[float, typer.Option(help="Rate of every arm without an effect.")] = 0.25,
+    effect: Annotated[
+        list[str] | None, typer.Option(metavar="ARM=D", help="Plant a difference; may be repeated.")
+    ] = None,
+    failing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ARM=SHARE", help="Share of cells with a failed attempt before the sealed one."),
+    ] = None,
+    missing: Annotated[int, typer.Option(min=0, help="Cells without any record.")] = 0,
+    blocked: Annotated[int, typer.Option(min=0, help="Cells with failed attempts alone.")] = 0,
+    stop_after: Annotated[int | None, typer.Option(min=0, metavar="N", help="Stop after N cells.")] = None,
+    rehearsal: Annotated[
+        bool, typer.Option("--rehearsal", help="Blinded like a preregistered experiment.")
+    ] = False,
+    study: StudyDir = HERE,
+) -> None:
+    """Write a study directory with simulated outcomes, in the real format: for tests and teaching."""
+    from repairlab.cli.simulating import Wanted, simulate_command
+
+    given = Wanted(
+        study, target, name, tasks, seed, base, effect or (), failing or (), missing, blocked, stop_after,
+        rehearsal,
+    )  # fmt: skip
+    simulate_command(given)
+
+
+@app.command()
 def doctor(
     experiment: Annotated[
         str, typer.Argument(metavar="[EXPERIMENT]", help="Check what this experiment needs.")

@@ -125,6 +125,8 @@ def make_plan(options: Options) -> Plan:
     """
     study = open_study(options.study)
     inputs, frozen = checked(study, options.experiment)
+    if inputs.experiment.kind == "simulation":
+        raise RefuseToStart(f"{options.experiment} is simulated: there is nothing that could be run")
     refuse_unbuilt(inputs)
     settings = settings_for(study, os.environ, options.sources, options.cache, options.host)
     workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))

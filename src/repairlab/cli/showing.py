@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from repairlab.analysis.results import Row, rows_of
+from repairlab.cli.opening import outcomes_opened
 from repairlab.cli.tables import print_table
-from repairlab.contract.errors import BadInput, RefuseToStart
-from repairlab.contract.study import Inputs, Study, load_inputs, open_study
+from repairlab.contract.errors import BadInput
+from repairlab.contract.study import Inputs, load_inputs, open_study
 from repairlab.manifest.freeze import Frozen, read_frozen
 from repairlab.store.layout import Layout
 from repairlab.store.sealed import check_seal, read_sealed, sealed_names
@@ -45,13 +44,13 @@ def show_command(root: Path, experiment: str, cell: str, unblind: str) -> None:
     """Show a table of results, or one cell.
 
     Raises:
-        RefuseToStart: a preregistered experiment, and no reason was given for unblinding.
+        Blinded: a preregistered experiment that is not complete and unsealed, and no reason was given.
         BadInput: no sealed cell has that name.
     """
     study = open_study(root)
     inputs = load_inputs(study, experiment)
     frozen = read_frozen(study, experiment)
-    _unblind(study, inputs, unblind)
+    outcomes_opened(study, inputs, frozen, "show", unblind)
     layout = Layout(study.raw / experiment, study.incomplete / experiment)
     if cell:
         planned = {one.name for one in frozen.manifest.cells}
@@ -94,24 +93,6 @@ def _texts(row: Row) -> tuple[str, ...]:
         f"{row.agent_seconds:.2f}",
         row.sandbox,
     )
-
-
-def _unblind(study: Study, inputs: Inputs, reason: str) -> None:
-    """Outcomes of a preregistered experiment are shown only for a reason, and the reason is kept."""
-    if not inputs.experiment.preregistered:
-        return
-    if not reason.strip():
-        raise RefuseToStart(
-            f"{inputs.experiment.name} is preregistered: its outcomes stay blinded",
-            repair="repairlab status counts cells; --unblind REASON shows outcomes and logs the reason",
-        )
-    entry = {
-        "at_utc": datetime.now(UTC).isoformat(timespec="seconds"),
-        "experiment": inputs.experiment.name,
-        "reason": reason,
-    }
-    with (study.preregistration / "unblinding.jsonl").open("a", encoding="utf-8") as log:
-        log.write(json.dumps(entry) + "\n")
 
 
 def _pick(layout: Layout, planned: set[str], start: str) -> str:

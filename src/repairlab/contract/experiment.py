@@ -24,8 +24,11 @@ class Experiment(StrictModel):
 
     schema_version: Literal[1]
     name: Name
-    kind: Literal["main", "reliability", "calibration", "trial"]
-    """``main`` and ``reliability`` are preregistered; ``calibration`` runs programs of known behaviour."""
+    kind: Literal["main", "reliability", "calibration", "trial", "simulation"]
+    """``main`` and ``reliability`` are preregistered; ``calibration`` runs programs of known behaviour; the
+    outcomes of a ``simulation`` are drawn by a random generator, and no agent runs."""
+    rehearsal: bool = False
+    """A simulation handled like a preregistered experiment: blinded until it is complete."""
     title: str
     tasks: tuple[Name, ...] = Field(min_length=1)
     treatments: tuple[str, ...] = Field(min_length=1)
@@ -60,9 +63,16 @@ class Experiment(StrictModel):
             raise ValueError("a reliability experiment has design = 'reliability'")
         if self.preregistered and self.host != "lmstudio":
             raise ValueError(f"a {self.kind} experiment runs on host = 'lmstudio'")
+        if self.rehearsal and self.kind != "simulation":
+            raise ValueError("only a simulation is a rehearsal")
         return self
 
     @property
     def preregistered(self) -> bool:
         """Whether results of this experiment are results of the study."""
         return self.kind in ("main", "reliability")
+
+    @property
+    def blinded(self) -> bool:
+        """Whether nobody is to see outcomes before the last cell is sealed."""
+        return self.preregistered or self.rehearsal

@@ -80,6 +80,13 @@ class TestResults(StrictModel):
     """What the runner said of tests that did not pass, freed of paths, addresses and durations."""
 
 
+class Failure(StrictModel):
+    """``failure.json`` of an attempt that an infrastructure failure ended."""
+
+    kind: str
+    message: str
+
+
 class Interval(StrictModel):
     """One stretch of the agent clock."""
 

@@ -14,9 +14,17 @@ from repairlab.store.layout import ARTIFACTS, FAILURE, OUTCOME_SUMS, SUMS, TIMIN
 
 
 class Attempt:
-    """Write access to one attempt folder. The transcript is appended to and flushed record by record."""
+    """Write access to one attempt folder. The transcript is appended to and flushed record by record.
 
-    def __init__(self, layout: Layout, cell: str) -> None:
+    Args:
+        layout: folders of the experiment.
+        cell: name of the cell.
+        durable: whether what is written is synced to disk before the cell counts as sealed. Only records
+            that can be made again at any time, such as simulated ones, are written without.
+    """
+
+    def __init__(self, layout: Layout, cell: str, *, durable: bool = True) -> None:
+        self._sync = _sync if durable else _leave
         self._layout = layout
         self._cell = cell
         self.number, self.folder = layout.next_attempt(cell)
@@ -54,8 +62,8 @@ class Attempt:
         self.write_json(FAILURE, {"kind": kind, "message": message})
         self._transcript.flush()
         for path in sorted(self.folder.iterdir()):
-            _sync(path)
-        _sync(self.folder)
+            self._sync(path)
+        self._sync(self.folder)
 
     def seal(self) -> Path:
         """Checksum, fsync, rename into `raw/`, then make read-only.
@@ -74,14 +82,14 @@ class Attempt:
         for name, members in ((OUTCOME_SUMS, sorted(ARTIFACTS)), (SUMS, [*expected, OUTCOME_SUMS])):
             self.write(name, checksum_list(self.folder, sorted(members)))
         for path in sorted(self.folder.iterdir()):
-            _sync(path)
+            self._sync(path)
             path.chmod(0o444)
-        _sync(self.folder)
+        self._sync(self.folder)
         target = self._layout.sealed(self._cell)
         if target.exists():
             raise IntegrityViolation(f"{target} is sealed already; this attempt stays at {self.folder}")
         self.folder.rename(target)
-        _sync(target.parent)
+        self._sync(target.parent)
         target.chmod(0o555)
         self._forget_empty()
         return target
@@ -91,7 +99,7 @@ class Attempt:
         parent = self.folder.parent
         if not any(parent.iterdir()):
             parent.rmdir()
-        _sync(parent.parent)
+        self._sync(parent.parent)
 
 
 def json_text(value: Json) -> bytes:
@@ -111,3 +119,7 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _leave(_: Path) -> None:
+    """Let the system write when it likes."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from repairlab.contract.canonical import sha256_hex
 from repairlab.contract.errors import IntegrityViolation, RepairlabError
-from repairlab.contract.strict import load_json
+from repairlab.contract.strict import load_json, parse_json
 from repairlab.manifest.cell import Cell
 from repairlab.store.artifacts import CellRecord, Metrics, TestResults, Timing
 from repairlab.store.attempt import checksum_list
@@ -59,7 +60,10 @@ def read_cell(folder: Path) -> CellRecord:
     Raises:
         IntegrityViolation: the identity is not the digest of its fields, or the folder has another's name.
     """
-    record = load_json(CellRecord, folder / "cell.json")
+    return _identified(load_json(CellRecord, folder / "cell.json"), folder)
+
+
+def _identified(record: CellRecord, folder: Path) -> CellRecord:
     cell = record.cell
     if cell.identity.digest() != cell.digest:
         raise IntegrityViolation(f"{folder}: cell.json: the identity is not the digest of its fields")
@@ -90,6 +94,48 @@ def read_sealed(folder: Path) -> SealedCell:
         load_json(Metrics, folder / "metrics.json"),
         load_json(TestResults, folder / "tests.json"),
         load_json(Timing, folder / TIMING),
+    )
+
+
+class Opened(NamedTuple):
+    """A sealed cell whose seal holds, each file read once."""
+
+    seal: Seal
+    record: CellRecord
+    metrics: Metrics
+    tests: TestResults
+    timing: Timing
+    files: dict[str, bytes]
+    """Every artifact by its name."""
+
+
+def open_sealed(folder: Path) -> Opened:
+    """As `read_sealed`, with the bytes of all artifacts; each file is read and hashed once.
+
+    Raises:
+        IntegrityViolation: see `check_seal` and `read_cell`.
+        BadInput: an artifact is not of its form.
+    """
+    with os.scandir(folder) as entries:
+        files = {entry.name: Path(entry.path).read_bytes() for entry in entries}
+    sums = {name: sha256_hex(data) for name, data in files.items()}
+    listed = (
+        (SUMS, (*ARTIFACTS, TIMING, OUTCOME_SUMS)),
+        (OUTCOME_SUMS, ARTIFACTS),
+    )
+    for name, members in listed:
+        if set(files) != {*ARTIFACTS, TIMING, SUMS, OUTCOME_SUMS} or files[name] != b"".join(
+            f"{sums[member]}  {member}\n".encode() for member in sorted(members)
+        ):
+            check_seal(folder)
+            raise IntegrityViolation(f"{folder}: changed while it was read")
+    return Opened(
+        Seal(sums[SUMS], sums[OUTCOME_SUMS]),
+        _identified(parse_json(CellRecord, files["cell.json"], str(folder / "cell.json")), folder),
+        parse_json(Metrics, files["metrics.json"], str(folder / "metrics.json")),
+        parse_json(TestResults, files["tests.json"], str(folder / "tests.json")),
+        parse_json(Timing, files[TIMING], str(folder / TIMING)),
+        files,
     )
 
 

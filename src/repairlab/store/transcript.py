@@ -167,15 +167,35 @@ def read_transcript(path: Path) -> Iterator[Record]:
     Raises:
         BadInput: a line that is no record, or a sequence number that does not follow; names the line.
     """
-    adapter = record_adapter()
     with path.open("rb") as lines:
         for number, line in enumerate(lines):
-            try:
-                record = adapter.validate_json(line, strict=True)
-            except ValidationError as error:
-                first = error.errors()[0]
-                field = ".".join(str(part) for part in first["loc"]) or "(line)"
-                raise BadInput(f"{path}:{number + 1}: {field}: {first['msg']}") from error
-            if record.n != number:
-                raise BadInput(f"{path}:{number + 1}: record {record.n} stands where {number} belongs")
-            yield record
+            yield _parsed(line, number, str(path))
+
+
+def answers(transcript: bytes, source: str) -> Iterator[Record]:
+    """Every record but the requests, which are most of a transcript and hold the conversation once more.
+
+    A record is one line with sorted keys, so a request ends in its type. Whether requests are of their form
+    is no question of the analysis; `read_transcript` reads them.
+
+    Raises:
+        BadInput: as `read_transcript`.
+    """
+    for number, line in enumerate(transcript.splitlines()):
+        if not line.endswith(_REQUEST_END):
+            yield _parsed(line, number, source)
+
+
+_REQUEST_END = b'"type":"request"}'
+
+
+def _parsed(line: bytes, number: int, source: str) -> Record:
+    try:
+        record = record_adapter().validate_json(line, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "(line)"
+        raise BadInput(f"{source}:{number + 1}: {field}: {first['msg']}") from error
+    if record.n != number:
+        raise BadInput(f"{source}:{number + 1}: record {record.n} stands where {number} belongs")
+    return record

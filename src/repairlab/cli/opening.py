@@ -1,0 +1,32 @@
+"""Asking for outcomes on behalf of a command: the one way from the command line to anything blinded."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+
+from repairlab.contract.study import Inputs, Study
+from repairlab.manifest.freeze import Frozen
+from repairlab.store.blinding import Asked, Look, open_outcomes
+from repairlab.store.layout import Layout
+from repairlab.store.sealed import sealed_names
+
+
+def outcomes_opened(
+    study: Study, inputs: Inputs, frozen: Frozen, command: str, reason: str = ""
+) -> tuple[Look, ...]:
+    """Allow `command` to show outcomes of an experiment; see `repairlab.store.blinding.open_outcomes`.
+
+    Raises:
+        Blinded: the outcomes stay closed.
+    """
+    sealed, planned = progress(study, frozen)
+    asked = Asked(command, getpass.getuser(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), reason)
+    return open_outcomes(study, inputs.experiment, sealed, planned, asked)
+
+
+def progress(study: Study, frozen: Frozen) -> tuple[int, int]:
+    """How many planned cells are sealed, and how many are planned."""
+    name, cells = frozen.record.experiment, frozen.manifest.cells
+    present = set(sealed_names(Layout(study.raw / name, study.incomplete / name)))
+    return sum(cell.name in present for cell in cells), len(cells)
