@@ -18,10 +18,17 @@ AT = "2026-12-01T00:00:00Z"
 
 def experiment(kind: str, host: str = "lmstudio", **more: object) -> Experiment:
     data = {
-        "schema_version": 1, "name": "e08", "kind": kind, "title": "t", "tasks": ["one-a"], "treatments": ["H000"],
-        "models": ["M002"], "seeds": [0], "host": host, "order": {"seed": "s", "model_offsets": [0]}, **more,
+        "schema_version": 1, "name": "e08", "kind": kind, "title": "t", "tasks": ["one-a"],
+        "treatments": ["H000"], "models": ["M002"], "seeds": [0], "host": host,
+        "order": {"seed": "s", "model_offsets": [0]}, **more,
     }  # fmt: skip
     return validate(Experiment, data, Path("e08.toml"))  # type: ignore[arg-type]
+
+
+RELIABILITY = {
+    "design": "reliability", "treatments": [f"H00{n}" for n in range(6)], "models": ["M002", "M003"],
+    "order": {"seed": "s", "model_offsets": []},
+}  # fmt: skip
 
 
 def ask(reason: str = "") -> Asked:
@@ -42,7 +49,8 @@ def test_other_experiments_are_not_blinded_and_nothing_is_logged(study: Study, k
 
 
 @pytest.mark.parametrize(
-    "blinded", [experiment("main"), experiment("reliability"), experiment("simulation", rehearsal=True)]
+    "blinded",
+    [experiment("main"), experiment("reliability", **RELIABILITY), experiment("simulation", rehearsal=True)],
 )
 def test_outcomes_of_a_running_experiment_are_closed(study: Study, blinded: Experiment) -> None:
     with pytest.raises(Blinded, match=r"under way \(3 of 9 cells") as error:
