@@ -74,7 +74,7 @@ def main() -> int:
         print(f"{len(corpus.files)} files, {size / 1e6:.1f} MB, {len(corpus.skipped)} skipped")
         print(f"build {built:.2f} s (git included), open {opened * 1e3:.1f} ms")
         write_tree(corpus, folder / "tree")
-        search = ExactSearch(corpus, controls.search, controls.view)
+        search = ExactSearch(corpus, controls.search, controls.view, controls.exact)
         wrong = report("specific", queries_of(corpus), search, folder / "tree", options.rounds)
         wrong += report("broad", list(BROAD), search, folder / "tree", options.rounds)
     return 1 if wrong else 0

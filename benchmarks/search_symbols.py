@@ -69,13 +69,14 @@ def main() -> int:
         index = build()
         print(f"{len(index.definitions)} symbols, {len(index.references)} references")
         print(f"{len(index.with_errors)} files with errors")
-        report_queries(SymbolSearch(corpus, index, controls.search, controls.view), index.names, controls)
+        search = SymbolSearch(corpus, index, controls.search, controls.view, controls.symbols)
+        report_queries(search, index.names, controls)
     return 1 if ratio > TARGET else 0
 
 
 def report_queries(search: SymbolSearch, names: list[str], controls: SharedControls) -> None:
     graph = GraphSearch(
-        SymbolGraph(search.lookup.index), controls.search, controls.view, controls.fusion, controls.graph
+        SymbolGraph(search.lookup.index, controls.graph), controls.search, controls.view, controls.fusion
     )
     looked, expanded = [], []
     for name in names[:: max(1, len(names) // 200)]:

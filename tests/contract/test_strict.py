@@ -62,8 +62,8 @@ def test_a_misspelt_key_is_answered_with_the_nearest(study: Study) -> None:
 
 
 def test_a_missing_table_points_at_the_file(study: Study) -> None:
-    message = faults(study, "contracts/shared.toml", "[graph]\nhops = 1", "")
-    assert ":1: graph: missing field" in message
+    message = faults(study, "contracts/shared.toml", "[paths]\nlisted_files = 100", "")
+    assert ":1: paths: missing field" in message
 
 
 def test_broken_toml_names_the_line(study: Study) -> None:

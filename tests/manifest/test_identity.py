@@ -151,7 +151,8 @@ USERS = {
     "interaction": "interactive", "view": "interactive",
     "corpus": "searching", "search": "tool-searching",
     "exact": "exact", "paths": "paths",
-    "dense": "chunked", "lexical": "lexical", "fusion": "fused", "graph": "graph",
+    "dense": "chunked", "lexical": "lexical", "fuzzy": "lexical", "named_paths": "lexical",
+    "symbols": "symbols", "fusion": "fused", "graph": "graph",
 }  # fmt: skip
 
 ARMS = {
@@ -180,6 +181,7 @@ AFFECTED = {
     "paths": {"finding"},
     "chunked": {"dense", "hybrid", "graph"},
     "lexical": {"hybrid", "graph"},
+    "symbols": {"hybrid", "graph"},
     "fused": {"hybrid", "graph"},
     "graph": {"graph"},
 }

@@ -116,6 +116,6 @@ def memory_source() -> type[MemorySource]:
 @pytest.fixture(scope="session")
 def exact(controls: SharedControls) -> Callable[..., ExactSearch]:
     def make(corpus: Corpus, search: Search = controls.search, view: View = controls.view) -> ExactSearch:
-        return ExactSearch(corpus, search, view)
+        return ExactSearch(corpus, search, view, controls.exact)
 
     return make

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import unicodedata
@@ -213,6 +214,29 @@ class TestStored:
 
         with pytest.raises(IntegrityViolation, match="differ"):
             open_corpus(path.parent, digest).verify()
+
+    def test_a_damaged_byte_anywhere_is_found_and_the_corpus_built_again(self, stored, memory_source, rules):
+        path, digest = stored
+        whole = path.read_bytes()
+        for place in range(0, len(whole), 7):
+            path.chmod(0o644)
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            again = build_corpus(memory_source(STORED), "", "python", rules, cache=path.parent)
+
+            assert path.read_bytes() == whole
+            assert (again.digest, again.data(0)) == (digest, b"one\ntwo")
+
+    @pytest.mark.parametrize("name", [b"sections", b"sha256", b"digest", b"facts"])
+    def test_a_header_that_lacks_a_field_is_damage_and_no_key_error(self, stored, name):
+        path, digest = stored
+        whole = path.read_bytes()
+        size = int.from_bytes(whole[16:24], "little")
+        header = whole[56 : 56 + size].replace(b'"%s"' % name, b'"%s"' % name[::-1], 1)
+        path.chmod(0o644)
+        path.write_bytes(whole[:24] + hashlib.sha256(header).digest() + header + whole[56 + size :])
+
+        with pytest.raises(IntegrityViolation):
+            open_corpus(path.parent, digest)
 
     @pytest.mark.parametrize("keep", [0, 10, 30, 200, -1])
     def test_r01_a_file_cut_short_is_refused(self, stored, keep):

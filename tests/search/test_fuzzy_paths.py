@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from repairlab.search.fuzzy_paths import PathRule, named_files, named_paths
+from repairlab.contract.controls import NamedPaths
+from repairlab.search.fuzzy_paths import named_files, named_paths
 
 PATHS = [
     "expr.py",
@@ -14,8 +15,13 @@ PATHS = [
 ]
 
 
-def named(query: str, rule: PathRule | None = None) -> list[str]:
-    return [PATHS[number] for number in named_files(query, PATHS, (".py",), rule or PathRule())]
+def named(query: str, **limits: int) -> list[str]:
+    return [
+        PATHS[number]
+        for number in named_files(
+            query, PATHS, (".py",), NamedPaths(**{"cutoff": 90, "files": 5, "paths": 10} | limits)
+        )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -37,12 +43,12 @@ def test_a_query_names_files_by_the_ends_of_their_paths(query, files):
 
 
 def test_a_name_that_fits_too_many_files_says_nothing():
-    assert named("__init__.py", PathRule(files=2)) == ["sympy/__init__.py", "sympy/core/__init__.py"]
-    assert named("__init__.py", PathRule(files=1)) == []
+    assert named("__init__.py", files=2) == ["sympy/__init__.py", "sympy/core/__init__.py"]
+    assert named("__init__.py", files=1) == []
 
 
 def test_only_the_first_names_are_read():
-    assert named("matexpr.py core/expr.py", PathRule(paths=1)) == ["sympy/matrices/expressions/matexpr.py"]
+    assert named("matexpr.py core/expr.py", paths=1) == ["sympy/matrices/expressions/matexpr.py"]
 
 
 def test_paths_are_read_without_dots_and_repeats():

@@ -12,8 +12,8 @@ from repairlab.repositories import embedded
 from repairlab.search.cache import Cache
 from repairlab.search.corpus import build_corpus
 from repairlab.search.graph import Link, SymbolGraph
-from repairlab.search.graph_resolve import GraphRule, How
-from repairlab.search.graph_search import GraphSearch, Relation, Seed, summary
+from repairlab.search.graph_resolve import How
+from repairlab.search.graph_search import GraphSearch, Relation, Seed
 from repairlab.search.symbols_index import build_symbols
 
 EMBEDDED = Path(embedded.__file__).parent / "embedded"
@@ -25,12 +25,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def graph(memory_source, rules, folder):
+def graph(memory_source, rules, folder, controls):
     def build(files, language="python", **rule) -> SymbolGraph:
         data = {path: text.encode() for path, text in files.items()}
         corpus = build_corpus(memory_source(data), "", language, rules, cache=folder)
         index = build_symbols(corpus, language, cache=Cache(folder), folder=folder)
-        return SymbolGraph(index, GraphRule(**rule))
+        return SymbolGraph(index, controls.graph.model_copy(update=rule))
 
     return build
 
@@ -38,9 +38,7 @@ def graph(memory_source, rules, folder):
 @pytest.fixture
 def finder(graph, controls):
     def make(files, language="python", **rule) -> GraphSearch:
-        return GraphSearch(
-            graph(files, language, **rule), controls.search, controls.view, controls.fusion, controls.graph
-        )
+        return GraphSearch(graph(files, language, **rule), controls.search, controls.view, controls.fusion)
 
     return make
 
@@ -312,9 +310,10 @@ class TestSearch:
         assert hits[0].components == {"graph": 1}
 
     def test_the_answer_in_words(self, finder):
-        ranking, _ = finder(CHAIN).find([Seed("b.py", 5), Seed("none.py", 1)])
+        search = finder(CHAIN)
+        ranking, _ = search.find([Seed("b.py", 5), Seed("none.py", 1)])
 
-        assert summary(ranking) == (
+        assert search.summary(ranking) == (
             "seed 1: b.middle (b.py, line 4)\n"
             "1. seed 1 calls c.leaf (line 1)\n"
             "2. seed 1 called by a.top (line 5); seed 1 imported by a.py (line 1)\n"
@@ -341,28 +340,31 @@ class TestSearch:
             "seed.py": "from z import sure\n\ndef f(x):\n    x.m()\n    sure()\n",
             "z.py": "def sure(): ...\n",
         }
-        ranking = finder(files).rank([Seed("seed.py", 3)], 5)
+        search = finder(files)
+        ranking = search.rank([Seed("seed.py", 3)], 5)
 
         assert [file.path for file in ranking.files] == ["z.py", "seed.py", "k.py", "l.py"]
         assert ranking.files[2].score * 2 == ranking.files[0].score
-        assert "one of 2 with this name" in summary(ranking)
+        assert "one of 2 with this name" in search.summary(ranking)
 
     @pytest.mark.parametrize(
         "seeds", [[], [Seed("none.py", 1)], [Seed("a.py", 0)], [Seed("a.py", 99)], [Seed("a.py", -1)]]
     )
     def test_s12_unknown_seeds_are_dropped_and_noted(self, finder, seeds):
-        ranking, hits = finder(CHAIN).find(seeds)
+        search = finder(CHAIN)
+        ranking, hits = search.find(seeds)
 
         assert hits == ()
         assert ranking.seeds == ()
         assert len(ranking.notes) == len(seeds)
-        assert summary(ranking).startswith("No seed is in the graph.")
+        assert search.summary(ranking).startswith("No seed is in the graph.")
 
     def test_s12_a_graph_without_edges_gives_an_empty_answer(self, finder):
-        ranking, hits = finder({"a.py": "", "b.py": "1\n"}).find([Seed("a.py", 1), Seed("b.py", 1)])
+        search = finder({"a.py": "", "b.py": "1\n"})
+        ranking, hits = search.find([Seed("a.py", 1), Seed("b.py", 1)])
 
         assert hits == ()
-        assert summary(ranking).splitlines()[2] == "Nothing in the graph is next to the seeds."
+        assert search.summary(ranking).splitlines()[2] == "Nothing in the graph is next to the seeds."
 
     def test_s12_an_empty_corpus_gives_an_empty_answer(self, finder):
         assert finder({}).find([Seed("a.py", 1)])[1] == ()
@@ -384,9 +386,8 @@ class TestSearch:
         assert len(finder(files, seeds=1).rank([Seed("c.py", 1), Seed("u1.py", 1)], 50).seeds) == 1
 
     def test_more_than_one_step_is_refused(self, graph, controls):
-        two = controls.graph.model_copy(update={"hops": 2})
         with pytest.raises(BadInput, match="hops"):
-            GraphSearch(graph(CHAIN), controls.search, controls.view, controls.fusion, two)
+            GraphSearch(graph(CHAIN, hops=2), controls.search, controls.view, controls.fusion)
 
 
 def test_two_steps_reach_further_than_one(graph):
@@ -417,12 +418,14 @@ def test_thirty_thousand_symbols_are_no_burden(finder):
     assert spent < 3
 
 
-def test_the_embedded_repositories_have_edges_of_every_kind(memory_source, rules, folder):
+def test_the_embedded_repositories_have_edges_of_every_kind(memory_source, rules, folder, controls):
     for name, language in (("ledgerline", "python"), ("millrace", "go")):
         root = EMBEDDED / name / "tree"
         files = {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
         corpus = build_corpus(memory_source(files), "", language, rules, cache=folder)
-        built = SymbolGraph(build_symbols(corpus, language, cache=Cache(folder), folder=folder))
+        built = SymbolGraph(
+            build_symbols(corpus, language, cache=Cache(folder), folder=folder), controls.graph
+        )
         total = len(built.index.definitions) + len(corpus.files)
         found = [edge for node in range(total) for edge in built.edges_at(node)[0]]
         kinds = {(edge.link, edge.how) for edge in found}

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from repairlab.contract.controls import Lexical
+from repairlab.contract.controls import Fuzzy, Lexical
 from repairlab.repositories import embedded
 from repairlab.search.cache import Cache
 from repairlab.search.chunks import ChunkRules, CorpusChunks
 from repairlab.search.corpus import Corpus, build_corpus
-from repairlab.search.lexical import NO_WORDS, FuzzyRule, LexicalSearch
+from repairlab.search.lexical import NO_WORDS, LexicalSearch
 from repairlab.search.lexical_index import LexicalIndex, build_lexical
 from repairlab.search.lexical_scores import NOTHING, Term, best, chunk_scores, file_scores
 from repairlab.search.results import QueryError
@@ -41,7 +41,14 @@ def index(controls, folder):
 @pytest.fixture
 def search(controls, index):
     def make(corpus: Corpus, **rules: object) -> LexicalSearch:
-        return LexicalSearch(corpus, index(corpus), (".py",), controls.search, controls.view, **rules)
+        return LexicalSearch(
+            corpus,
+            index(corpus),
+            (".py",),
+            controls.search,
+            controls.view,
+            **{"fuzzy": controls.fuzzy, "paths": controls.named_paths} | rules,
+        )
 
     return make
 
@@ -184,7 +191,7 @@ def test_of_equal_chunks_of_a_file_the_first_is_shown(memory_corpus, search):
 
 def test_an_unknown_token_is_replaced_by_similar_ones_at_a_part_of_their_weight(memory_corpus, search):
     corpus = memory_corpus({"a.py": b"simplify(x)", "b.py": b"simply(y)", "c.py": b"z", "d.py": b"w"})
-    rule = FuzzyRule(characters=4, cutoff=80, tokens=1, weight=0.5)
+    rule = Fuzzy(characters=4, cutoff=80, tokens=1, weight=0.5)
     ranking = search(corpus, fuzzy=rule).rank("simplfy", 5)
     exact = search(corpus).rank("simplify", 5)
 
@@ -267,7 +274,7 @@ from repairlab.contract.strict import load
 from repairlab.search.cache import Cache
 from repairlab.search.chunks import ChunkRules
 from repairlab.search.corpus import open_corpus
-from repairlab.search.lexical import LexicalSearch
+from repairlab.search.lexical import Fuzzy, LexicalSearch
 from repairlab.search.lexical_index import build_lexical
 
 folder, digest, shared, fresh = sys.argv[1:]
@@ -276,7 +283,8 @@ corpus = open_corpus(Path(folder), digest)
 index = build_lexical(
     corpus, ChunkRules.of(controls.dense), controls.lexical, cache=Cache(Path(fresh)), folder=Path(fresh)
 )
-search = LexicalSearch(corpus, index, (".py",), controls.search, controls.view)
+search = LexicalSearch(corpus, index, (".py",), controls.search, controls.view, controls.fuzzy,
+    controls.named_paths)
 for query in ("parse expresion tokens", "filter templates.py", "value"):
     print(repr(search.rank(query, 50)), repr(search.find(query)))
 """

@@ -18,7 +18,7 @@ from repairlab.search.symbols import NO_NAMES, SymbolSearch
 from repairlab.search.symbols_blob import NONE, Kind, Use
 from repairlab.search.symbols_cache import _FEWEST_BYTES, symbols_by_blob
 from repairlab.search.symbols_index import SymbolIndex, build_symbols
-from repairlab.search.symbols_lookup import LookupRule, SymbolLookup, Tier
+from repairlab.search.symbols_lookup import SymbolLookup, Tier
 from repairlab.search.symbols_worker import framed, unframed
 
 EMBEDDED = Path(embedded.__file__).parent / "embedded"
@@ -52,7 +52,7 @@ def index(memory_source, rules, folder):
 def search(index, controls):
     def make(files=SOURCES, language="python") -> SymbolSearch:
         built = index(files, language)
-        return SymbolSearch(built.corpus, built, controls.search, controls.view)
+        return SymbolSearch(built.corpus, built, controls.search, controls.view, controls.symbols)
 
     return make
 
@@ -146,8 +146,8 @@ def test_an_index_holds_what_each_file_holds_alone(index, files):
 
 class TestLookup:
     @pytest.fixture
-    def lookup(self, index):
-        return SymbolLookup(index(SOURCES))
+    def lookup(self, index, controls):
+        return SymbolLookup(index(SOURCES), controls.symbols)
 
     @pytest.fixture
     def names(self, index):
@@ -200,19 +200,19 @@ class TestLookup:
         strict = tiers - {Tier.PREFIX, Tier.SIMILAR}
         assert {match.tier for match in lookup.matches(term, loose=False)} == strict
 
-    def test_a_name_that_is_used_and_defined_elsewhere_is_no_misspelling(self, index):
-        lookup = SymbolLookup(index({"a.py": b"def dumped(): dumps()\n"}))
+    def test_a_name_that_is_used_and_defined_elsewhere_is_no_misspelling(self, index, controls):
+        lookup = SymbolLookup(index({"a.py": b"def dumped(): dumps()\n"}), controls.symbols)
 
         assert lookup.matches("dumps", loose=True) == ()
 
-    def test_s08_a_ligature_is_found_by_its_letters_and_by_itself(self, index):
-        lookup = SymbolLookup(index({"a.py": "def \ufb01le_size(): ...\n".encode()}))
+    def test_s08_a_ligature_is_found_by_its_letters_and_by_itself(self, index, controls):
+        lookup = SymbolLookup(index({"a.py": "def \ufb01le_size(): ...\n".encode()}), controls.symbols)
 
         assert lookup.exact("file_size") == lookup.exact("\ufb01le_size") == (0,)
 
-    def test_limits_are_those_of_the_rule(self, index):
+    def test_limits_are_those_of_the_rule(self, index, controls):
         files = {"a.py": b"".join(b"def name_%d(): ...\n" % number for number in range(9))}
-        lookup = SymbolLookup(index(files), LookupRule(names=2))
+        lookup = SymbolLookup(index(files), controls.symbols.model_copy(update={"names": 2}))
 
         assert lookup.prefix("name_") == ("name_0", "name_1")
         assert len(lookup.similar("name_x")) == 2
@@ -357,7 +357,7 @@ from repairlab.contract.strict import load
 from repairlab.search.cache import Cache
 from repairlab.search.corpus import open_corpus
 from repairlab.search.graph import SymbolGraph
-from repairlab.search.graph_search import GraphSearch, Seed, summary
+from repairlab.search.graph_search import GraphSearch, Seed
 from repairlab.search.symbols import SymbolSearch
 from repairlab.search.symbols_index import build_symbols
 
@@ -365,16 +365,16 @@ folder, digest, shared, fresh = sys.argv[1:]
 controls = load(SharedControls, Path(shared))
 corpus = open_corpus(Path(folder), digest)
 index = build_symbols(corpus, "python", cache=Cache(Path(fresh)), folder=Path(fresh))
-search = SymbolSearch(corpus, index, controls.search, controls.view)
+search = SymbolSearch(corpus, index, controls.search, controls.view, controls.symbols)
 graph = GraphSearch(
-    SymbolGraph(index), controls.search, controls.view, controls.fusion, controls.graph
+    SymbolGraph(index, controls.graph), controls.search, controls.view, controls.fusion
 )
 for query in ("parse", "Parser.parse_expression", "evaluat", "the value of a field", "Row"):
     ranking = search.rank(query, 50)
     print(repr(ranking), repr(search.find(query)))
     seeds = [Seed(file.path, search.lines(ranking, file)[0]) for file in ranking.files]
     found, hits = graph.find(seeds)
-    print(summary(found), repr(found), repr(hits))
+    print(graph.summary(found), repr(found), repr(hits))
 """
 
 

@@ -9,7 +9,6 @@ from repairlab.agents.searching import Found, plural
 from repairlab.search.exact import Mode
 from repairlab.search.fusion_dense_first import DenseFirstSearch
 from repairlab.search.graph_search import GraphSearch, Seed
-from repairlab.search.graph_search import summary as graph_summary
 from repairlab.search.hybrid import HybridResult, HybridSearch
 from repairlab.search.results import Hit, QueryError, render
 
@@ -90,7 +89,7 @@ class Neighbourhood:
             return _refused(result)
         seeds = [Seed(hit.path, min(hit.matching_lines, default=hit.start_line)) for hit in result.hits]
         ranking, hits = self.graph.find(seeds)
-        summary = "\n".join([graph_summary(ranking), *_notes(result)])
+        summary = "\n".join([self.graph.summary(ranking), *_notes(result)])
         return Found(render(hits, summary=summary), hits)
 
 

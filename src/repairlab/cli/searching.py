@@ -18,7 +18,6 @@ from repairlab.repositories.sources import UPSTREAM, Sources
 from repairlab.runner.workplace import Workplace
 from repairlab.search.exact import Mode
 from repairlab.search.graph_search import Seed
-from repairlab.search.graph_search import summary as graph_summary
 from repairlab.search.results import Hit, QueryError, render
 from repairlab.search.toolset import SearchPlaces, Toolset, open_toolset
 
@@ -89,7 +88,7 @@ def _answer(tools: Toolset, tool: str, query: str, mode: str) -> tuple[str, Sequ
         return f"{len(fused.fused)} files in the fused order.{notes}", fused.hits
     seeds = [Seed(hit.path, min(hit.matching_lines, default=hit.start_line)) for hit in fused.hits]
     ranking, hits = tools.graph.find(seeds)
-    return graph_summary(ranking), hits
+    return tools.graph.summary(ranking), hits
 
 
 def _taken(answer: AnswerT | QueryError) -> AnswerT:

@@ -13,6 +13,9 @@ from pydantic import Field, model_validator
 from repairlab.contract.strict import StrictModel
 
 Count = Field(ge=1, le=10_000)
+Ratio = Field(ge=1, le=100)
+"""Of rapidfuzz: 100 * (1 - d / (m + n)) for texts of m and n characters, d insertions and deletions apart."""
+Weight = Field(gt=0, le=1)
 
 
 class Budgets(StrictModel):
@@ -87,6 +90,14 @@ class Exact(StrictModel):
 
     engine: Literal["re2"]
     order: Literal["matching-lines-then-path"]
+    instructions: int = Field(ge=100, le=10_000)
+    """Largest size of a compiled pattern; a larger one is refused."""
+    steps: int = Field(ge=1)
+    """Largest product of a pattern's instructions and the bytes to scan; RE2's worst time goes with it.
+
+    A limit in steps, unlike one in seconds, refuses the same queries on every machine. The slowest pattern
+    known took 33 s at 40,000,000,000 steps, over 27 MB on one core.
+    """
 
 
 class Paths(StrictModel):
@@ -133,6 +144,53 @@ class Lexical(StrictModel):
     epsilon: float = Field(ge=0)
 
 
+class Fuzzy(StrictModel):
+    """What stands in for a token of a lexical query that the corpus does not hold."""
+
+    characters: int = Count
+    """Shorter tokens are left without a replacement."""
+    cutoff: int = Ratio
+    """Least ratio of a replacement."""
+    tokens: int = Count
+    """At most so many replacements of one token."""
+    weight: float = Field(gt=0, le=1)
+    """Factor on their impacts, times the ratio / 100."""
+
+
+class NamedPaths(StrictModel):
+    """When a path in a lexical query brings its file to the front."""
+
+    cutoff: int = Ratio
+    """Least ratio."""
+    files: int = Count
+    """A named path that fits more files than this is passed over."""
+    paths: int = Count
+    """Only so many named paths of a query are read, the first ones."""
+
+
+class Symbols(StrictModel):
+    """Weights and limits of looking names up. Exact and qualified names weigh 1."""
+
+    last_part_weight: float = Weight
+    """Where a dotted term fits by its last part only."""
+    folded_weight: float = Weight
+    """Where case differs."""
+    prefix_weight: float = Weight
+    """Where the term is the beginning of a name."""
+    similar_weight: float = Weight
+    """Where a name is similar, times its ratio / 100."""
+    use_weight: float = Weight
+    """Share of a file that uses a name, times n / (n + 1) for n uses."""
+    prefix_characters: int = Count
+    """Shorter terms are no beginning of anything."""
+    similar_characters: int = Count
+    """Shorter terms are similar to nothing."""
+    cutoff: int = Ratio
+    """Least ratio of a similar name."""
+    names: int = Count
+    """At most so many names by beginning or similarity."""
+
+
 class Fusion(StrictModel):
     """Reciprocal rank fusion: the sum of 1 / (constant + rank) over components (Cormack et al. 2009)."""
 
@@ -141,9 +199,19 @@ class Fusion(StrictModel):
 
 
 class Graph(StrictModel):
-    """Symbol graph around fused seeds."""
+    """Symbol graph around fused seeds, and its bounds."""
 
     hops: int = Count
+    candidates: int = Count
+    """A name that more methods have leads nowhere."""
+    references: int = Count
+    """Only the first so many references to a node's name are resolved, by path and line."""
+    edges: int = Count
+    """Of each node and relation only the first so many are kept, by path and line."""
+    seeds: int = Count
+    """Only the first so many seeds are expanded."""
+    relations_shown: int = Count
+    """So many relations of a file are told; the others are counted."""
 
 
 class PatchRules(StrictModel):
@@ -195,6 +263,9 @@ class SharedControls(StrictModel):
     paths: Paths
     dense: Dense
     lexical: Lexical
+    fuzzy: Fuzzy
+    named_paths: NamedPaths
+    symbols: Symbols
     fusion: Fusion
     graph: Graph
     patch: PatchRules

@@ -19,8 +19,8 @@ _EVERY_CELL = ("budgets", "patch", "evaluation", "infrastructure")
 _OF_COMPONENT: dict[str, tuple[str, ...]] = {
     "exact": ("exact",),
     "paths": ("paths",),
-    "lexical": ("lexical", "dense"),  # BM25 ranks the chunks that the dense group defines
-    "symbols": (),
+    "lexical": ("lexical", "fuzzy", "named_paths", "dense"),  # BM25 ranks the chunks of the dense group
+    "symbols": ("symbols",),
     "dense": ("dense",),
     "graph": ("graph",),
 }

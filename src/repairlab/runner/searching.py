@@ -84,7 +84,7 @@ class _Makers:
         return _query_and_mode(LexicalFloor(self._exact_search()).search)
 
     def _exact_search(self) -> ExactSearch:
-        return ExactSearch(self._indexes.corpus, self._shared.search, self._shared.view)
+        return ExactSearch(self._indexes.corpus, self._shared.search, self._shared.view, self._shared.exact)
 
     def _dense_first(self) -> SearchTool:
         fused = DenseFirstSearch(self._exact_search(), self._dense(), self._shared.search)

@@ -269,7 +269,7 @@ def _open(path: Path, digest: str) -> _Pack | None:
         return _Pack(open_container(path, kind=_KIND, digest=digest))
     except FileNotFoundError:  # cleared since the folder was listed
         return None
-    except (IntegrityViolation, KeyError, TypeError, ValueError):  # the last three: a damaged header
+    except IntegrityViolation:
         return None
 
 

@@ -1,7 +1,8 @@
 """A file of named binary sections: written once and atomically, opened by mapping it into memory.
 
-Layout: 16 bytes of magic, the header's length (8 bytes, little-endian), the header (canonical JSON), then the
-sections, each at a multiple of 8 bytes. The header names kind, digest, byte order, and each section's place.
+Layout: 16 bytes of magic, the header's length (8 bytes, little-endian) and SHA-256, the header (canonical
+JSON), then the sections, each at a multiple of 8 bytes. The header names kind, digest, byte order, each
+section's place, and the SHA-256 of all sections.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import os
 import struct
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from repairlab.contract.canonical import Json, canonical_json
 from repairlab.contract.errors import InfrastructureFailure, IntegrityViolation
 
-_MAGIC = b"repairlab index\n"
-_LENGTH = struct.Struct("<Q")
+_MAGIC = b"repairlab-index\n"
+_LENGTH = struct.Struct("<Q32s")
 _ALIGN = 8
 
 Section = bytes | memoryview
@@ -108,7 +109,7 @@ def write(path: Path, *, kind: str, digest: str, facts: Json, sections: Mapping[
     )
     header += b" " * (-(len(header) + len(_MAGIC) + _LENGTH.size) % _ALIGN)
     try:
-        _replace(path, (_MAGIC, _LENGTH.pack(len(header)), header, *pieces))
+        _replace(path, (_MAGIC, _LENGTH.pack(len(header), hashlib.sha256(header).digest()), header, *pieces))
     except OSError as error:
         raise InfrastructureFailure(
             f"{path}: cannot be written ({error.strerror})", kind="cache-write"
@@ -159,16 +160,47 @@ def open_container(path: Path, *, kind: str, digest: str) -> Container:
         raise IntegrityViolation(
             f"{path}: {len(view) - body} bytes, not {header.get('size')}", repair=_REPAIR
         )
-    return Container(path, view, header, body)
+    try:
+        return Container(path, view, header, body)
+    except (KeyError, TypeError, ValueError) as error:
+        raise IntegrityViolation(f"{path}: damaged header ({error})", repair=_REPAIR) from error
+
+
+def open_or_build(path: Path, *, kind: str, digest: str, build: Callable[[], None]) -> Container:
+    """Open `path` with every byte held against its checksum; what is absent or damaged is built there first.
+
+    Args:
+        path: where it lies.
+        kind: what it must be.
+        digest: which one it must be.
+        build: writes it to `path`.
+
+    Raises:
+        IntegrityViolation: what was just built is damaged again.
+    """
+    try:
+        return _whole(path, kind, digest)
+    except (FileNotFoundError, IntegrityViolation):
+        build()
+    return _whole(path, kind, digest)
+
+
+def _whole(path: Path, kind: str, digest: str) -> Container:
+    container = open_container(path, kind=kind, digest=digest)
+    container.verify()
+    return container
 
 
 def _header(path: Path, view: memoryview) -> tuple[Mapping[str, Json], int]:
     start = len(_MAGIC) + _LENGTH.size
-    (length,) = _LENGTH.unpack(view[len(_MAGIC) : start])
+    length, sha256 = _LENGTH.unpack(view[len(_MAGIC) : start])
     if view[: len(_MAGIC)] != _MAGIC or start + length > len(view):
         raise IntegrityViolation(f"{path}: not an index of repairlab", repair=_REPAIR)
+    text = bytes(view[start : start + length])
+    if hashlib.sha256(text).digest() != sha256:
+        raise IntegrityViolation(f"{path}: the header differs from its digest", repair=_REPAIR)
     try:
-        header = json.loads(bytes(view[start : start + length]))
+        header = json.loads(text)
     except ValueError as error:
         raise IntegrityViolation(f"{path}: unreadable header ({error})", repair=_REPAIR) from error
     if not isinstance(header, dict):

@@ -18,7 +18,7 @@ from repairlab.contract.controls import Corpus as CorpusRules
 from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.contract.task import Language
 from repairlab.search.blobs import BlobSource, check_blob, path_bytes
-from repairlab.search.container import Container, open_container, write
+from repairlab.search.container import Container, open_container, open_or_build, write
 from repairlab.search.selection import Selection, Skipped, SkipReason, select
 from repairlab.search.words import WordIndex, word_sections
 
@@ -132,17 +132,23 @@ class Corpus:
 def build_corpus(
     source: BlobSource, commit: str, language: Language, rules: CorpusRules, *, cache: Path
 ) -> Corpus:
-    """The corpus of `commit`, opened from the folder `cache`; built there first if it is not there yet.
+    """The corpus of `commit`, opened from the folder `cache`; built there first if it is absent or damaged.
 
     Raises:
-        IntegrityViolation: a git object or a stored corpus is damaged.
+        IntegrityViolation: a git object is damaged or missing.
         InfrastructureFailure: the cache cannot be written.
         RefuseToStart: more text than a corpus can address (4 GiB).
     """
     selection = select(source.entries(commit), language, rules)
-    if not corpus_path(cache, selection.digest).exists():
-        _build(source, selection, language, corpus_path(cache, selection.digest))
-    return open_corpus(cache, selection.digest)
+    path = corpus_path(cache, selection.digest)
+    return Corpus(
+        open_or_build(
+            path,
+            kind=_KIND,
+            digest=selection.digest,
+            build=lambda: _build(source, selection, language, path),
+        )
+    )
 
 
 def open_corpus(cache: Path, digest: str) -> Corpus:

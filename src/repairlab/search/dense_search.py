@@ -9,6 +9,7 @@ from repairlab.contract.controls import Dense, Search, View
 from repairlab.search.dense import DenseIndex, ScoredChunk
 from repairlab.search.dense_window import window_start
 from repairlab.search.results import Hit, QueryError, show_line
+from repairlab.search.tokens import query_fault
 from repairlab.search.vectors import QueryVectors
 
 COMPONENT = "dense"
@@ -46,14 +47,14 @@ class DenseSearch:
 
     def rank(self, query: str, files: int) -> DenseRanking | QueryError:
         """The best `files` files by their best chunk."""
-        fault = self._fault(query)
+        fault = query_fault(query, self._search.query_characters)
         if fault:
             return QueryError(fault)
         return DenseRanking(query, self._index.best_files(self._queries.of(query).vector, files))
 
     def rank_chunks(self, query: str) -> DenseRanking | QueryError:
         """The files of the best ``dense.chunks_shown`` chunks: as many or fewer, each with its best chunk."""
-        fault = self._fault(query)
+        fault = query_fault(query, self._search.query_characters)
         if fault:
             return QueryError(fault)
         best: dict[int, ScoredChunk] = {}
@@ -91,13 +92,3 @@ class DenseSearch:
             matching_lines=(),
             components=components,
         )
-
-    def _fault(self, query: str) -> str:
-        most = self._search.query_characters
-        if not query or query.isspace():
-            return "the query is empty: it needs at least one visible character"
-        if len(query) > most:
-            return f"the query has {len(query)} characters; at most {most} are searched for"
-        if "\0" in query or any("\ud800" <= character <= "\udfff" for character in query):
-            return "the query holds a character that no source text holds"
-        return ""

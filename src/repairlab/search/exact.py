@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from repairlab.contract.controls import Search, View
+from repairlab.contract.controls import Exact, Search, View
 from repairlab.search.corpus import Corpus
-from repairlab.search.matchers import MOST_STEPS, Matcher, TextMatcher, regex_matcher
+from repairlab.search.matchers import Matcher, TextMatcher, regex_matcher
 from repairlab.search.needs import candidates
 from repairlab.search.results import Hit, QueryError
 from repairlab.search.snippets import Limits, make_hit
+from repairlab.search.tokens import query_fault
 
 COMPONENT = "exact"
 
@@ -60,12 +61,14 @@ class ExactSearch:
         corpus: what is searched.
         search: how many files and lines are shown, how long a query may be.
         view: how long a shown line may be.
+        controls: how large a pattern may be, and how long it may take.
     """
 
-    __slots__ = ("_corpus", "_limits", "_search")
+    __slots__ = ("_controls", "_corpus", "_limits", "_search")
 
-    def __init__(self, corpus: Corpus, search: Search, view: View) -> None:
+    def __init__(self, corpus: Corpus, search: Search, view: View, controls: Exact) -> None:
         self._corpus = corpus
+        self._controls = controls
         self._search = search
         self._limits = Limits(search.snippet_lines, view.line_characters)
 
@@ -82,13 +85,13 @@ class ExactSearch:
 
     def rank(self, query: str, mode: Mode) -> ExactRanking | QueryError:
         """Every file with a match, in order: what a fusion takes its ranks from."""
-        matcher = _matcher(query, mode, self._search.query_characters)
+        matcher = self._matcher(query, mode)
         if isinstance(matcher, QueryError):
             return matcher
         narrowed = candidates(matcher.need, self._corpus.words)
         files = range(len(self._corpus.files)) if narrowed is None else sorted(narrowed)
         steps = matcher.instructions * sum(self._corpus.files[file].size for file in files)
-        if steps > MOST_STEPS:
+        if steps > self._controls.steps:
             return QueryError(
                 "the regular expression takes too many steps: use smaller repetition counts, or name a word "
                 "of three characters or more that must stand on the line"
@@ -96,6 +99,16 @@ class ExactSearch:
         ranked = list(self._count(matcher, files))
         ranked.sort(key=lambda file: -file.matching_lines)  # stable: ids ascend by path bytes
         return ExactRanking(matcher, tuple(ranked))
+
+    def _matcher(self, query: str, mode: Mode) -> Matcher | QueryError:
+        fault = query_fault(query, self._search.query_characters)
+        if fault:
+            return QueryError(fault)
+        if mode is Mode.REGEX:
+            return regex_matcher(query, self._controls.instructions)
+        if "\n" in query:
+            return QueryError("a match never spans lines: search for a text that stands on one line")
+        return TextMatcher(query, whole=mode is Mode.LITERAL)
 
     def _count(self, matcher: Matcher, files: Iterable[int]) -> Iterable[RankedFile]:
         for file in files:
@@ -118,26 +131,3 @@ class ExactSearch:
             components=components,
             limits=self._limits,
         )
-
-
-def _matcher(query: str, mode: Mode, most_characters: int) -> Matcher | QueryError:
-    fault = _fault(query, most_characters)
-    if fault:
-        return QueryError(fault)
-    if mode is Mode.REGEX:
-        return regex_matcher(query)
-    if "\n" in query:
-        return QueryError("a match never spans lines: search for a text that stands on one line")
-    return TextMatcher(query, whole=mode is Mode.LITERAL)
-
-
-def _fault(query: str, most_characters: int) -> str:
-    if not query or query.isspace():
-        return "the query is empty: it needs at least one visible character"
-    if len(query) > most_characters:
-        return f"the query has {len(query)} characters; at most {most_characters} are searched for"
-    if "\0" in query:
-        return "the query holds a NUL character; files that hold one are not searched"
-    if any(0xD800 <= ord(character) <= 0xDFFF for character in query):
-        return "the query holds a lone surrogate, which no text can hold"
-    return ""

@@ -10,27 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
+from repairlab.contract.controls import NamedPaths
+
 _RUN = re.compile(r"[\w.+\-/]+")
-
-
-@dataclass(frozen=True, slots=True)
-class PathRule:
-    """When a path in a query counts.
-
-    Attributes:
-        cutoff: least ratio (1 to 100).
-        files: a named path that fits more files than this is passed over.
-        paths: only so many named paths of a query are read, the first ones.
-    """
-
-    cutoff: int = 90
-    files: int = 5
-    paths: int = 10
 
 
 class _Fit(NamedTuple):
@@ -45,7 +31,9 @@ def named_paths(query: str, suffixes: Sequence[str]) -> tuple[tuple[str, ...], .
     return tuple(dict.fromkeys(parts for parts in split if parts and parts[-1] not in suffixes))
 
 
-def named_files(query: str, paths: Sequence[str], suffixes: Sequence[str], rule: PathRule) -> tuple[int, ...]:
+def named_files(
+    query: str, paths: Sequence[str], suffixes: Sequence[str], rule: NamedPaths
+) -> tuple[int, ...]:
     """Indexes among `paths` of the files that `query` names, by the place of the name, then by index."""
     found: dict[int, None] = {}
     for components in named_paths(query, suffixes)[: rule.paths]:

@@ -15,9 +15,10 @@ import networkx as nx  # type: ignore[import-untyped]  # the package has no type
 import numpy as np
 from numpy.typing import NDArray
 
+from repairlab.contract.controls import Graph
 from repairlab.search.graph_go import GoResolver
 from repairlab.search.graph_python import PythonResolver
-from repairlab.search.graph_resolve import GraphRule, How, Resolved, Resolver, Rows
+from repairlab.search.graph_resolve import How, Resolved, Resolver, Rows
 from repairlab.search.symbols_blob import NONE, Import, Reference, Use
 from repairlab.search.symbols_index import SymbolIndex
 
@@ -84,11 +85,11 @@ class SymbolGraph:
 
     __slots__ = ("_resolver", "_rows", "index", "rule")
 
-    def __init__(self, index: SymbolIndex, rule: GraphRule | None = None) -> None:
+    def __init__(self, index: SymbolIndex, rule: Graph) -> None:
         self.index = index
-        self.rule = rule or GraphRule()
+        self.rule = rule
         self._rows = Rows(index)
-        make: Callable[[SymbolIndex, Rows, GraphRule], Resolver]
+        make: Callable[[SymbolIndex, Rows, Graph], Resolver]
         make = PythonResolver if index.language == "python" else GoResolver
         self._resolver = make(index, self._rows, self.rule)
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from repairlab.search.graph_resolve import FOREIGN, ByName, GraphRule, How, Resolved, Rows
+from repairlab.contract.controls import Graph
+from repairlab.search.graph_resolve import FOREIGN, ByName, How, Resolved, Rows
 from repairlab.search.symbols_blob import NONE, UNKNOWN, Import, Kind, Reference
 from repairlab.search.symbols_index import SymbolIndex
 from repairlab.search.symbols_modules import GoPackages
@@ -29,7 +30,7 @@ class GoResolver:
 
     __slots__ = ("_by_name", "_files", "_folders", "_index", "_methods", "_packages", "_rows", "_scopes")
 
-    def __init__(self, index: SymbolIndex, rows: Rows, rule: GraphRule) -> None:
+    def __init__(self, index: SymbolIndex, rows: Rows, rule: Graph) -> None:
         self._index = index
         self._rows = rows
         self._by_name = ByName(rows, rule)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from repairlab.search.graph_resolve import FOREIGN, ByName, GraphRule, How, Resolved, Rows
+from repairlab.contract.controls import Graph
+from repairlab.search.graph_resolve import FOREIGN, ByName, How, Resolved, Rows
 from repairlab.search.symbols_blob import NONE, UNKNOWN, Import, Kind, Reference, Use
 from repairlab.search.symbols_index import SymbolIndex
 from repairlab.search.symbols_modules import PythonModules
@@ -31,7 +32,7 @@ class PythonResolver:
 
     __slots__ = ("_bases_of", "_by_name", "_global", "_index", "_members_of", "_modules", "_named", "_rows")
 
-    def __init__(self, index: SymbolIndex, rows: Rows, rule: GraphRule) -> None:
+    def __init__(self, index: SymbolIndex, rows: Rows, rule: Graph) -> None:
         self._index = index
         self._rows = rows
         self._by_name = ByName(rows, rule)

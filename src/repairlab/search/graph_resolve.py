@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from repairlab.contract.controls import Graph
 from repairlab.search.symbols_blob import NONE, Definition, Import, Kind, Reference
 from repairlab.search.symbols_index import SymbolIndex
 
@@ -34,23 +34,6 @@ class Resolved(NamedTuple):
 
 
 FOREIGN = Resolved(How.FOREIGN, ())
-
-
-@dataclass(frozen=True, slots=True)
-class GraphRule:
-    """Bounds of the graph.
-
-    Attributes:
-        candidates: a name that more methods have leads nowhere.
-        references: only the first so many references to a node's name are resolved, by path and line.
-        edges: of each node and relation only the first so many are kept, by path and line.
-        seeds: only the first so many seeds are expanded.
-    """
-
-    candidates: int = 5
-    references: int = 5000
-    edges: int = 50
-    seeds: int = 5
 
 
 class Resolver(Protocol):
@@ -137,7 +120,7 @@ class ByName:
 
     __slots__ = ("_candidates", "_found", "_rows")
 
-    def __init__(self, rows: Rows, rule: GraphRule) -> None:
+    def __init__(self, rows: Rows, rule: Graph) -> None:
         self._rows = rows
         self._candidates = rule.candidates
         self._found: dict[tuple[str, frozenset[Kind]], Resolved] = {}

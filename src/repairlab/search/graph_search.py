@@ -15,7 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-from repairlab.contract.controls import Fusion, Graph, Search, View
+from repairlab.contract.controls import Fusion, Search, View
 from repairlab.contract.errors import BadInput
 from repairlab.search.graph import Edge, Link, Node, SymbolGraph
 from repairlab.search.graph_resolve import How
@@ -23,7 +23,6 @@ from repairlab.search.results import Hit, quote_path
 from repairlab.search.snippets import Limits, make_hit
 
 COMPONENT = "graph"
-_RELATIONS_SHOWN = 3
 
 
 class Relation(StrEnum):
@@ -128,23 +127,20 @@ class GraphSearch:
         search: how many files and lines are shown.
         view: how long a shown line may be.
         fusion: the constant of the score.
-        controls: how many steps count as neighbourhood: one, since a relation is told for one.
 
     Raises:
-        BadInput: for another number of steps.
+        BadInput: the graph's rule has another number of steps than one: relations are told for one.
     """
 
     __slots__ = ("_constant", "_graph", "_limits", "_search")
 
-    def __init__(
-        self, graph: SymbolGraph, search: Search, view: View, fusion: Fusion, controls: Graph
-    ) -> None:
+    def __init__(self, graph: SymbolGraph, search: Search, view: View, fusion: Fusion) -> None:
         self._graph = graph
         self._search = search
         self._limits = Limits(search.snippet_lines, view.line_characters)
         self._constant = fusion.constant
-        if controls.hops != 1:
-            raise BadInput(f"graph.hops = {controls.hops}: relations are told for neighbours one step away")
+        if graph.rule.hops != 1:
+            raise BadInput(f"graph.hops = {graph.rule.hops}: relations are told for neighbours one step away")
 
     def rank(self, seeds: Sequence[Seed], files: int) -> GraphRanking:
         """The best `files` files around the seeds."""
@@ -167,6 +163,19 @@ class GraphSearch:
             for rank, file in enumerate(ranking.files, start=1)
         )
         return ranking, hits
+
+    def summary(self, ranking: GraphRanking) -> str:
+        """What relates the files of a ranking to its seeds, a few relations a file, then the notes."""
+        rows = [f"seed {rank}: {_named(seed)}" for rank, seed in enumerate(ranking.seeds, start=1)]
+        if not ranking.seeds:
+            rows.append("No seed is in the graph.")
+        elif not ranking.files:
+            rows.append("Nothing in the graph is next to the seeds.")
+        for place, file in enumerate(ranking.files, start=1):
+            shown = [near.describe() for near in file.neighbours[: self._graph.rule.relations_shown]]
+            more = len(file.neighbours) - len(shown)
+            rows.append(f"{place}. " + "; ".join(shown) + (f"; {more} more" if more else ""))
+        return "\n".join((*rows, *(f"note: {note}" for note in ranking.notes)))
 
     def lines(self, file: GraphFile) -> tuple[int, ...]:
         """The lines to show of a ranked file, ascending: of its neighbours of the best seed."""
@@ -213,20 +222,6 @@ class GraphSearch:
         parts = (Fraction(1, (self._constant + rank) * fewest[rank]) for rank in sorted(fewest))
         score = sum(parts, Fraction(0))
         return GraphFile(file, near[0].node.path, score, tuple(sorted(near, key=_neighbour_order)))
-
-
-def summary(ranking: GraphRanking) -> str:
-    """What relates the files of a ranking to its seeds, a few relations a file, then the notes."""
-    rows = [f"seed {rank}: {_named(seed)}" for rank, seed in enumerate(ranking.seeds, start=1)]
-    if not ranking.seeds:
-        rows.append("No seed is in the graph.")
-    elif not ranking.files:
-        rows.append("Nothing in the graph is next to the seeds.")
-    for place, file in enumerate(ranking.files, start=1):
-        shown = [near.describe() for near in file.neighbours[:_RELATIONS_SHOWN]]
-        more = len(file.neighbours) - len(shown)
-        rows.append(f"{place}. " + "; ".join(shown) + (f"; {more} more" if more else ""))
-    return "\n".join((*rows, *(f"note: {note}" for note in ranking.notes)))
 
 
 def _named(node: Node) -> str:

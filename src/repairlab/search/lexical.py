@@ -1,8 +1,8 @@
 """Lexical search: BM25 over the frozen chunks, with similar tokens for unknown ones and paths named outright.
 
 1. The query is cut into tokens; repeats count again. A token that the corpus does not hold is replaced by its
-   most similar ones (`FuzzyRule`), each at a part of its weight; known tokens are never touched, so that
-   their scores are BM25's.
+   most similar ones (group ``fuzzy`` of the shared controls), each at a part of its weight; known tokens are
+   never touched, so that their scores are BM25's.
 2. A file stands where its best chunk stands. Ties go by path, inside a file by first line.
 3. Files whose path the query names come before all others (`repairlab.search.fuzzy_paths`).
 """
@@ -13,9 +13,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from repairlab.contract.controls import Search, View
+from repairlab.contract.controls import Fuzzy, NamedPaths, Search, View
 from repairlab.search.corpus import Corpus
-from repairlab.search.fuzzy_paths import PathRule, named_files
+from repairlab.search.fuzzy_paths import named_files
 from repairlab.search.lexical_index import LexicalIndex
 from repairlab.search.lexical_scores import NOTHING, Term, best, chunk_scores, file_scores
 from repairlab.search.results import Hit, QueryError
@@ -24,23 +24,6 @@ from repairlab.search.tokens import Tokenizer, query_fault
 
 COMPONENT = "lexical"
 NO_WORDS = "no usable words in the query: it needs at least one letter or digit"
-
-
-@dataclass(frozen=True, slots=True)
-class FuzzyRule:
-    """What stands in for a token that the corpus does not hold.
-
-    Attributes:
-        characters: shorter tokens are left without a replacement.
-        cutoff: least ratio (1 to 100).
-        tokens: at most so many replacements.
-        weight: factor on their impacts, times the ratio / 100.
-    """
-
-    characters: int = 4
-    cutoff: int = 80
-    tokens: int = 3
-    weight: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +84,16 @@ class LexicalSearch:
         suffixes: Sequence[str],
         search: Search,
         view: View,
-        *,
-        fuzzy: FuzzyRule | None = None,
-        paths: PathRule | None = None,
+        fuzzy: Fuzzy,
+        paths: NamedPaths,
     ) -> None:
         self._corpus = corpus
         self._index = index
         self._suffixes = tuple(suffixes)
         self._search = search
         self._limits = Limits(search.snippet_lines, view.line_characters)
-        self._fuzzy = fuzzy or FuzzyRule()
-        self._path_rule = paths or PathRule()
+        self._fuzzy = fuzzy
+        self._path_rule = paths
         self._paths = [file.path for file in corpus.files]
 
     def find(self, query: str) -> tuple[Hit, ...] | QueryError:

@@ -24,7 +24,7 @@ from repairlab.contract.controls import Lexical
 from repairlab.contract.errors import RefuseToStart
 from repairlab.search.cache import Cache, code_of
 from repairlab.search.chunks import ChunkRules
-from repairlab.search.container import Container, open_container, write
+from repairlab.search.container import Container, open_or_build, write
 from repairlab.search.corpus import Corpus
 from repairlab.search.fuzzy import FuzzyIndex, fuzzy_sections, read_table
 from repairlab.search.lexical_blob import BlobTokens, code, tokens_by_blob
@@ -103,10 +103,9 @@ class LexicalIndex:
 def build_lexical(
     corpus: Corpus, rules: ChunkRules, controls: Lexical, *, cache: Cache, folder: Path
 ) -> LexicalIndex:
-    """The index of `corpus`, opened from `folder`; built there first if it is not there yet.
+    """The index of `corpus`, opened from `folder`; built there first if it is absent or damaged.
 
     Raises:
-        IntegrityViolation: a stored index is damaged.
         InfrastructureFailure: cache or folder cannot be written.
         RefuseToStart: more tokens or chunks than an index can number.
     """
@@ -119,11 +118,13 @@ def build_lexical(
         }
     )
     path = folder / f"{digest}.lexical"
-    if not path.exists():
+
+    def build() -> None:
         blobs = tokens_by_blob(corpus, rules, cache)
         sections = _sections([blobs[file.blob_id] for file in corpus.files], controls)
         write(path, kind=_KIND, digest=digest, facts={"corpus": corpus.digest}, sections=sections)
-    return LexicalIndex(open_container(path, kind=_KIND, digest=digest))
+
+    return LexicalIndex(open_or_build(path, kind=_KIND, digest=digest, build=build))
 
 
 def _sections(files: list[BlobTokens], controls: Lexical) -> dict[str, bytes | memoryview]:

@@ -18,14 +18,6 @@ from repairlab.search.words import is_word_byte
 
 MEMORY_BYTES = 8 * 2**20
 """Memory of one compiled pattern with its automata; beyond it RE2 goes on more slowly, never wrongly."""
-MOST_INSTRUCTIONS = 4000
-"""Largest size of a compiled pattern."""
-MOST_STEPS = 40_000_000_000
-"""Largest product of a pattern's instructions and the bytes to scan: RE2's worst time is proportional to it.
-
-A limit in steps, unlike one in seconds, refuses the same queries on every machine. The slowest pattern known
-took 33 s at this limit, over 27 MB on one core.
-"""
 
 _NEWLINE = 0x0A
 
@@ -142,8 +134,8 @@ class RegexMatcher:
                 return
 
 
-def regex_matcher(query: str) -> RegexMatcher | QueryError:
-    """Compile `query`, or say what is wrong with it."""
+def regex_matcher(query: str, instructions: int) -> RegexMatcher | QueryError:
+    """Compile `query`, at most so many `instructions`, or say what is wrong with it."""
     # Compiled alone first: inside the parentheses above, "a)(b" would become valid. RE2's wrapper keeps the
     # last 128 patterns with their automata; emptied, it holds this query's alone.
     re2.purge()
@@ -154,9 +146,9 @@ def regex_matcher(query: str) -> RegexMatcher | QueryError:
     syntax = read_syntax(query)
     if syntax.refusal:
         return QueryError(syntax.refusal)
-    if size > MOST_INSTRUCTIONS:
+    if size > instructions:
         return QueryError(
-            f"the regular expression is too large ({size} instructions, at most {MOST_INSTRUCTIONS}): "
+            f"the regular expression is too large ({size} instructions, at most {instructions}): "
             "use smaller repetition counts"
         )
     return RegexMatcher(query, syntax.need)

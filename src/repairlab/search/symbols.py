@@ -6,8 +6,9 @@ with it or are similar. For each term a file gets
 
     ln((F + 1) / f) * (greatest weight of a symbol that fits there  or else  s * n / (n + 1))
 
-where F is the number of files, f how many of them define what fits (or use it, where none defines it), s the
-share of uses, and n how often the file uses the name. Files stand by the sum over all terms, ties by path.
+where F is the number of files, f how many of them define what fits (or use it, where none defines it), s is
+``symbols.use_weight``, and n how often the file uses the name. Files stand by the sum over all terms, ties by
+path.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repairlab.contract.controls import Search, View
+from repairlab.contract.controls import Search, Symbols, View
 from repairlab.search.corpus import Corpus
 from repairlab.search.results import Hit, QueryError
 from repairlab.search.snippets import Limits, make_hit
 from repairlab.search.symbols_blob import Reference
 from repairlab.search.symbols_index import SymbolIndex
-from repairlab.search.symbols_lookup import LookupRule, Match, SymbolLookup, Tier
+from repairlab.search.symbols_lookup import Match, SymbolLookup, Tier
 from repairlab.search.tokens import normal, query_fault
 
 COMPONENT = "symbols"
@@ -33,7 +34,6 @@ NO_NAMES = "no usable names in the query: it needs at least one identifier"
 
 _TERM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LIKE_SOURCE = re.compile(r"_|[0-9]|\.|(?<=.)[A-Z]")
-_SHARE_OF_USES = 0.2
 _NAMED = frozenset({Tier.QUALIFIED, Tier.EXACT, Tier.LAST})
 _LINE = Reference._fields.index("line")
 
@@ -109,8 +109,7 @@ class SymbolSearch:
         index: SymbolIndex,
         search: Search,
         view: View,
-        *,
-        rule: LookupRule | None = None,
+        rule: Symbols,
     ) -> None:
         self._corpus = corpus
         self._index = index
@@ -159,7 +158,7 @@ class SymbolSearch:
             weights[file] = max(weights.get(file, 0.0), match.weight)
         rare = math.log((len(self._corpus.files) + 1) / (len(weights) or len(term.uses) or 1))
         gains = {
-            file: _Gain(rare * _SHARE_OF_USES * uses / (uses + 1), number, False)
+            file: _Gain(rare * self.lookup.rule.use_weight * uses / (uses + 1), number, False)
             for file, uses in term.uses.items()
         }
         return gains | {file: _Gain(rare * weight, number, True) for file, weight in weights.items()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from repairlab.contract.canonical import digest_of
 from repairlab.contract.task import Language
 from repairlab.search.cache import Cache, code_of
-from repairlab.search.container import Container, open_container, write
+from repairlab.search.container import Container, open_or_build, write
 from repairlab.search.corpus import Corpus
 from repairlab.search.fuzzy import FuzzyIndex, fuzzy_sections, read_table
 from repairlab.search.symbols_blob import NONE, Columns, Definition, Import, Kind, Reference
@@ -222,7 +222,7 @@ def _table(container: Container, name: str, width: int) -> Rows:
 def build_symbols(
     corpus: Corpus, language: Language, *, cache: Cache, folder: Path, processes: int = 1
 ) -> SymbolIndex:
-    """The index of `corpus`, opened from `folder`; built there first if it is not there yet.
+    """The index of `corpus`, opened from `folder`; built there first if it is absent or damaged.
 
     Args:
         corpus: whose symbols are wanted.
@@ -232,7 +232,6 @@ def build_symbols(
         processes: how many may parse at once. The result does not depend on it.
 
     Raises:
-        IntegrityViolation: a stored index is damaged.
         InfrastructureFailure: cache or folder cannot be written.
     """
     digest = digest_of(
@@ -243,11 +242,14 @@ def build_symbols(
         }
     )
     path = folder / f"{digest}.symbols"
-    if not path.exists():
+
+    def build() -> None:
         blobs = symbols_by_blob(corpus, language, cache, processes)
         sections = _sections([blobs[file.blob_id] for file in corpus.files])
         write(path, kind=_KIND, digest=digest, facts={"corpus": corpus.digest}, sections=sections)
-    return SymbolIndex(open_container(path, kind=_KIND, digest=digest), corpus, language)
+
+    container = open_or_build(path, kind=_KIND, digest=digest, build=build)
+    return SymbolIndex(container, corpus, language)
 
 
 def _sections(files: Sequence[Columns]) -> dict[str, bytes | memoryview]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from repairlab.contract.controls import Symbols
 from repairlab.search.symbols_index import SymbolIndex
 from repairlab.search.tokens import normal
 
@@ -32,39 +32,14 @@ class Match(NamedTuple):
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class LookupRule:
-    """Weights and limits of the tiers.
-
-    Attributes:
-        last: weight where a dotted term fits by its last part only. Exact and qualified names weigh 1.
-        folded: where case differs.
-        prefix: where the term is the beginning of a name.
-        similar: where a name is similar, times its ratio / 100.
-        prefix_characters: shorter terms are no beginning of anything.
-        similar_characters: shorter terms are similar to nothing.
-        cutoff: least ratio of a similar name (1 to 100).
-        names: at most so many names by beginning or similarity.
-    """
-
-    last: float = 0.8
-    folded: float = 0.6
-    prefix: float = 0.4
-    similar: float = 0.4
-    prefix_characters: int = 3
-    similar_characters: int = 4
-    cutoff: int = 80
-    names: int = 5
-
-
 class SymbolLookup:
     """Lookup over one index."""
 
     __slots__ = ("_folded", "index", "rule")
 
-    def __init__(self, index: SymbolIndex, rule: LookupRule | None = None) -> None:
+    def __init__(self, index: SymbolIndex, rule: Symbols) -> None:
         self.index = index
-        self.rule = rule or LookupRule()
+        self.rule = rule
         folded: defaultdict[str, list[str]] = defaultdict(list)
         for name in index.names:
             folded[name.casefold()].append(name)
@@ -113,21 +88,21 @@ class SymbolLookup:
         if dotted and (ids := self.qualified(term)):
             return _all(ids, Tier.QUALIFIED, 1.0)
         if ids := self.exact(last):
-            return _all(ids, Tier.LAST, rule.last) if dotted else _all(ids, Tier.EXACT, 1.0)
+            return _all(ids, Tier.LAST, rule.last_part_weight) if dotted else _all(ids, Tier.EXACT, 1.0)
         if len(self.index.referring(normal(last))):
             return ()  # a name that is used here and defined elsewhere is no misspelling
         if ids := self.folded(last):
-            return _all(ids, Tier.FOLDED, rule.folded)
+            return _all(ids, Tier.FOLDED, rule.folded_weight)
         return self._loose(last) if loose else ()
 
     def _loose(self, name: str) -> tuple[Match, ...]:
         rule = self.rule
         if len(name) >= rule.prefix_characters and (names := self.prefix(name)):
-            return _all(self._ids(names), Tier.PREFIX, rule.prefix)
+            return _all(self._ids(names), Tier.PREFIX, rule.prefix_weight)
         if len(name) < rule.similar_characters:
             return ()
         found = [
-            Match(number, Tier.SIMILAR, rule.similar * ratio / 100)
+            Match(number, Tier.SIMILAR, rule.similar_weight * ratio / 100)
             for text, ratio in self.similar(name)
             for number in self.index.defining(text)
         ]

@@ -61,7 +61,7 @@ def open_toolset(
     """Open every index of `commit`; what is not there yet is built first.
 
     Raises:
-        IntegrityViolation: a git object or a stored index is damaged.
+        IntegrityViolation: a git object is damaged or missing.
         InfrastructureFailure: the cache cannot be written.
     """
     corpus = build_corpus(source, commit, language, shared.corpus, cache=places.corpora)
@@ -70,10 +70,10 @@ def open_toolset(
     rules = ChunkRules.of(shared.dense)
     words = build_lexical(corpus, rules, shared.lexical, cache=places.blobs, folder=places.indexes)
     index = build_symbols(corpus, language, cache=places.blobs, folder=places.indexes)
-    exact = ExactSearch(corpus, search, view)
-    lexical = LexicalSearch(corpus, words, suffixes, search, view)
-    symbols = SymbolSearch(corpus, index, search, view)
-    graph = GraphSearch(SymbolGraph(index), search, view, shared.fusion, shared.graph)
+    exact = ExactSearch(corpus, search, view, shared.exact)
+    lexical = LexicalSearch(corpus, words, suffixes, search, view, shared.fuzzy, shared.named_paths)
+    symbols = SymbolSearch(corpus, index, search, view, shared.symbols)
+    graph = GraphSearch(SymbolGraph(index, shared.graph), search, view, shared.fusion)
     components = {
         # As a component exact search takes the query for one text, wherever it stands.
         "exact": component(
