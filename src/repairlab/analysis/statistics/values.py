@@ -27,6 +27,13 @@ class NotEstimable:
         return self.reason
 
 
+class Effect(NamedTuple):
+    """A fitted contrast of two arms and its standard error, on the scale of its model."""
+
+    estimate: float
+    error: float
+
+
 def normal_quantile(level: float) -> float:
     """The two-sided standard normal quantile of a confidence level: 1.959964 at 0.95.
 
@@ -38,11 +45,11 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def too_few(tasks: int) -> NotEstimable | None:
-    """Why `tasks` tasks carry no interval, or None where they do.
+def too_few(count: int, unit: str = "task") -> NotEstimable | None:
+    """Why `count` independent units carry no interval, or None where they do.
 
     One task shows nothing of how tasks differ, whatever the number of its runs.
     """
-    if tasks == 0:
+    if count == 0:
         return NotEstimable("no data")
-    return NotEstimable("not estimable (1 task)") if tasks == 1 else None
+    return NotEstimable(f"not estimable (1 {unit})") if count == 1 else None
