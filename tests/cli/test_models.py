@@ -273,8 +273,12 @@ context_tokens = 4096
 facts = { key = "c" }"""
 TEXTS = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=30)
 OPTIONAL = st.none() | TEXTS
+DECLARED = st.just({}) | st.builds(
+    lambda native: {"native_dimensions": native, "padded": True}, st.integers(1, 9999)
+)
 FACTS = st.builds(
-    ModelFacts,
+    lambda declared, **facts: ModelFacts(**declared, **facts),
+    DECLARED,
     key=TEXTS,
     format=OPTIONAL,
     quantization=OPTIONAL,

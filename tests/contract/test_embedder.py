@@ -54,3 +54,28 @@ def test_two_tools_of_one_name_in_one_treatment_are_refused(study: Study) -> Non
     path.write_text(path.read_text().replace('"search_hybrid",', '"search_hybrid", "search",'))
     with pytest.raises(BadInput, match="two tools of one treatment are called 'search'"):
         load_inputs(study, "small")
+
+
+def preregister(study: Study) -> None:
+    """Make the small experiment one of the study, with agents that are no calibration models."""
+    path = study.experiment_file("small")
+    text = path.read_text().replace('kind = "calibration"', 'kind = "main"').replace("emulator", "lmstudio")
+    path.write_text(text.replace('["FLOOR", "NAVIGATOR"]', '["M002", "M003"]'))
+
+
+def test_a_padded_embedder_is_refused_by_a_preregistered_experiment(study: Study) -> None:
+    edit(study, '["H000", "H003"]', "MINILM")
+    preregister(study)
+    with pytest.raises(BadInput, match="MINILM has 384 dimensions, padded with zeros; a main run refuses it"):
+        load_inputs(study, "small")
+    path = study.contracts / "models.toml"
+    path.write_text(path.read_text().replace(", native_dimensions = 384, padded = true", ""))
+    assert load_inputs(study, "small").embedder is not None
+
+
+@pytest.mark.parametrize("left", ["native_dimensions = 384", "padded = true"])
+def test_padding_and_what_it_pads_are_declared_together(study: Study, left: str) -> None:
+    path = study.contracts / "models.toml"
+    path.write_text(path.read_text().replace("native_dimensions = 384, padded = true", left))
+    with pytest.raises(BadInput, match="stand together or not at all"):
+        load_inputs(study, "small")

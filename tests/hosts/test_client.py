@@ -370,7 +370,7 @@ class Unpaying:
 
 
 def silent_before(frame: int, seconds: float) -> dict[str, Any]:
-    pace = {"kind": "pace", "frame_seconds": 0.0, "silent_before_frame": frame, "silent_seconds": seconds}
+    pace = {"kind": "pace", "frame_seconds": 0.02, "silent_before_frame": frame, "silent_seconds": seconds}
     return {"route": CHAT, "do": pace}
 
 
@@ -407,3 +407,17 @@ def test_only_so_much_time_before_a_first_token_is_another_s(
     unpaying = Unpaying(most_seconds=0.1)
     assert isinstance(client.chat(request_for(), time.monotonic() + 0.15, unpaying.unpaid), DeadlineReached)
     assert unpaying.told == [0.1]
+
+
+@pytest.mark.parametrize("rest", [{}, {"frame_seconds": 0.0}], ids=["one piece", "many pieces"])
+def test_a_reply_that_comes_whole_shows_no_time_before_its_first_token(
+    host: Any, client: LMStudioClient, request_for: Callable[..., ChatRequest], rest: dict[str, Any]
+):
+    """Of a host that sends nothing until all is written, the writing must not be taken for reading."""
+    held_back: dict[str, Any] = {"kind": "pace", "silent_before_frame": 1, "silent_seconds": 0.3}
+    host.reset({"route": CHAT, "do": {**held_back, **rest} if rest else {"kind": "delay", "seconds": 0.3}})
+    host.load()
+    unpaying = Unpaying(most_seconds=5.0)
+    assert isinstance(client.chat(request_for(), time.monotonic() + 5.0, unpaying.unpaid), ChatReply)
+    assert isinstance(client.chat(request_for(), time.monotonic() + 0.15, unpaying.unpaid), DeadlineReached)
+    assert unpaying.told == []

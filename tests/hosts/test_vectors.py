@@ -71,3 +71,11 @@ def test_any_order_of_a_reply_gives_the_same_unit_vectors(rows: list[list[float]
     assert vectors == read_vectors({"data": straight}, texts, 8)
     assert not isinstance(vectors, Malformed)
     assert all(math.hypot(*vector) == pytest.approx(1.0, abs=1e-6) for vector in vectors)
+
+
+def test_a_number_behind_the_native_ones_voids_a_reply_that_declares_padding():
+    padded = reply([3.0, 4.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0])
+    assert not isinstance(read_vectors(padded, TEXTS, 4, native=2), Malformed)
+    assert read_vectors(padded, TEXTS, 4, native=1) == Malformed(
+        "vector 0: a number other than 0 behind the 1 that are declared"
+    )

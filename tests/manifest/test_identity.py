@@ -265,10 +265,12 @@ def test_the_revision_moves_when_a_file_is_renamed(tmp_path: Path) -> None:
     assert code_revision(package, contracts) != before
 
 
-@pytest.mark.parametrize("change", ["key", "quantization", "context_tokens"])
+@pytest.mark.parametrize("change", ["key", "quantization", "native_dimensions", "context_tokens"])
 def test_each_fact_of_the_embedder_moves_exactly_the_treatments_that_embed(study: Study, change: str) -> None:
     inputs = _with(load_inputs(study, "small"), treatments=ARMS, embedder=_embedder())
     facts: dict[str, Any] = {"facts": {"key": "one", change: "other"}}
+    if change == "native_dimensions":
+        facts = {"facts": {"key": "one", change: 384, "padded": True}}
     if change == "context_tokens":
         facts = {change: 16384}
     changed = {c[1] for c in moved(inputs, _with(inputs, embedder=_embedder(**facts)))}

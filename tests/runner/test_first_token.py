@@ -52,7 +52,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
     The tiny requests after a load are the chats number 1 and 4.
     """
-    pace = {"kind": "pace", "frame_seconds": 0.0, "silent_before_frame": 1, "silent_seconds": SILENT}
+    pace = {"kind": "pace", "frame_seconds": 0.02, "silent_before_frame": 1, "silent_seconds": SILENT}
     faults = tmp_path / "faults.json"
     faults.write_text(json.dumps([{"route": CHAT, "from": n, "times": 1, "do": pace} for n in (2, 3, 5, 6)]))
     rules = FailureRules(load_failures(CONTRACTS)).at("run")

@@ -16,7 +16,7 @@ from repairlab.cli.doctor_host import host_findings
 from repairlab.cli.freezing import checked
 from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
-from repairlab.cli.small_models import hold_small_models, wants_small_models
+from repairlab.cli.small_models import hold_small_models, small_models
 from repairlab.cli.tables import print_table
 from repairlab.contract.errors import BadInput, RefuseToStart, RepairlabError
 from repairlab.contract.study import Inputs, Study, open_study
@@ -190,7 +190,7 @@ def _experiment(study: Study, experiment: str, settings: Settings, record: Path 
     yield _attempt(
         "sources of the tasks", "set sources to a place that has them", lambda: _sources(inputs, workplace)
     )
-    if wants_small_models(inputs):
+    if any(small_models(inputs)):
         yield _attempt("small models of the extra", "see docs/llama.md", lambda: hold_small_models(inputs))
     if inputs.experiment.host == "lmstudio":
         yield from _host(study, inputs, freeze.manifest.cells, settings, record)

@@ -16,13 +16,11 @@ from repairlab.cli.forecast import forecast
 from repairlab.cli.hosting import Host, connect
 from repairlab.cli.settings import Settings
 from repairlab.contract.canonical import Json, canonical_json
-from repairlab.contract.controls import SharedControls
 from repairlab.contract.errors import RefuseToStart
 from repairlab.contract.failures import load_failures
 from repairlab.contract.models import Model
 from repairlab.contract.study import Inputs, Study
 from repairlab.hosts.conformance import Secrets, trace_lines
-from repairlab.hosts.embedder import EmbeddingSettings
 from repairlab.hosts.facts import ModelFacts
 from repairlab.hosts.failures import FailureRules
 from repairlab.hosts.preflight import Speeds, examine, examine_embedder, jit_finding
@@ -30,6 +28,7 @@ from repairlab.hosts.preflight_asking import Finding, Opening, Terms
 from repairlab.hosts.preflight_texts import FILE, STATEMENT
 from repairlab.hosts.transport import Exchange
 from repairlab.manifest.cell import Cell
+from repairlab.runner.embedding import embedding_settings
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -97,7 +96,7 @@ def _models(inputs: Inputs, cells: Sequence[Cell], host: Host) -> Iterator[Findi
     embedding: Speeds | None = None
     if inputs.embedder is not None:
         facts = ModelFacts.of(inputs.embedder, inputs.shared.generation.context_tokens)
-        settings = _embedding(inputs.shared)
+        settings = embedding_settings(inputs.embedder, inputs.shared)
         found = examine_embedder(host.client, host.residency, host.rules, facts, settings, time.monotonic)
         name = inputs.experiment.embedder
         yield from _named(name, found.findings)
@@ -144,14 +143,6 @@ def terms(inputs: Inputs, model: Model, context_tokens: int) -> Terms:
         deterministic=temperature == 0 and experiment.kind != "trial",
         prompt_bound=bound,
         reminder=inputs.wording.prompts.interactive.reminder,
-    )
-
-
-def _embedding(shared: SharedControls) -> EmbeddingSettings:
-    return EmbeddingSettings(
-        dimensions=shared.dense.dimensions,
-        bytes_per_token=shared.dense.bytes_per_token,
-        query_instruction=shared.dense.query_instruction,
     )
 
 

@@ -329,12 +329,24 @@ def serve(
             exists=True, dir_okay=False, help="A transcript that models of the engine 'recorded' repeat."
         ),
     ] = None,
-    llama: Annotated[bool, typer.Option("--llama", help="Offer the small models of the extra too.")] = False,
+    llama: Annotated[
+        bool, typer.Option("--llama", help="Offer the small language model of the extra too.")
+    ] = False,
+    minilm: Annotated[
+        bool, typer.Option("--minilm", help="Offer the small embedder of the extra too.")
+    ] = False,
 ) -> None:
     """Serve the emulator until it is interrupted."""
     from repairlab.cli.serving import serve_command
 
-    serve_command(port, models_config=models_config, knowledge=knowledge, recordings=recordings, llama=llama)
+    serve_command(
+        port,
+        models_config=models_config,
+        knowledge=knowledge,
+        recordings=recordings,
+        llama=llama,
+        minilm=minilm,
+    )
 
 
 def entry() -> None:

@@ -77,7 +77,8 @@ def pin_command(root: Path, name: str, key: str, host_url: str, *, replace: bool
         connect(settings.host, settings.token, rules, shared.silence_seconds, os.environ) as host,
     ):
         verified, level = _verified(host, model, key, shared.context_tokens)
-    facts = pinnable(verified)
+    declared = {name: getattr(model.facts, name) for name in ("native_dimensions", "padded")}
+    facts = pinnable(verified).model_copy(update=declared)
     differing = differing_facts(model.facts, facts)
     if differing and not replace:
         raise RefuseToStart(
@@ -191,7 +192,8 @@ def _nearest(key: str, listing: Listing, kind: Kind) -> str:
 
 def _report(name: str, verified: VerifiedFacts, level: str) -> None:
     print(f"{name}: {verified.key} verified at level {level} with a context of {verified.context_tokens}")
-    absent = [fact for fact, value in pinnable(verified).model_dump().items() if value is None]
+    reported = pinnable(verified).model_dump(exclude={"native_dimensions", "padded"})
+    absent = [fact for fact, value in reported.items() if value is None]
     if absent:
         print(f"  nothing is reported for: {', '.join(absent)}; a run refuses a host that does report it")
 

@@ -13,6 +13,7 @@ from repairlab.contract.errors import BadInput, RefuseToStart
 from repairlab.contract.models import UNPINNED, ModelFacts
 
 _FIELDS = tuple(ModelFacts.model_fields)
+_Value = str | int | bool
 _HEADER = re.compile(r"^\s*\[\s*(?P<name>[^\[\]]+?)\s*\]\s*(#.*)?$")
 _ANY_HEADER = re.compile(r"^\s*\[")
 _INLINE = re.compile(r"^(?P<head>\s*facts\s*=\s*)(?P<table>\{.*)$")
@@ -34,13 +35,16 @@ def differing_facts(pinned: ModelFacts, found: ModelFacts) -> tuple[str, ...]:
 def with_facts(text: str, name: str, facts: ModelFacts, where: str) -> str:
     """`text` of a ``models.toml`` with the facts of the entry `name` replaced.
 
-    A fact that is ``None`` is left out, which means the same when the file is read: the host must report
-    nothing for it. Two forms are edited: ``facts = { ... }`` under ``[NAME]``, and a table ``[NAME.facts]``.
+    A fact that is ``None`` or false is left out, which means the same when the file is read: the host must
+    report nothing for it. Two forms are edited: ``facts = { ... }`` under ``[NAME]``, and a table
+    ``[NAME.facts]``.
 
     Raises:
         BadInput: the facts stand in another form, or the edit would change anything else.
     """
-    values = {key: value for key, value in facts.model_dump().items() if value is not None}
+    values: dict[str, _Value] = {
+        key: value for key, value in facts.model_dump().items() if value is not None and value is not False
+    }
     lines = text.split("\n")
     edited = _inline(lines, name, values) or _table(lines, name, values)
     if edited is None:
@@ -78,11 +82,11 @@ def replace_file(path: Path, before: str, after: str) -> None:
         scratch.unlink(missing_ok=True)
 
 
-def _said(value: str | None) -> str:
+def _said(value: _Value | None) -> str:
     return "nothing" if value is None else repr(value)
 
 
-def _inline(lines: list[str], name: str, values: Mapping[str, str]) -> list[str] | None:
+def _inline(lines: list[str], name: str, values: Mapping[str, _Value]) -> list[str] | None:
     start, end = _section(lines, (name,))
     for number in range(start, end):
         match = _INLINE.match(lines[number])
@@ -93,7 +97,7 @@ def _inline(lines: list[str], name: str, values: Mapping[str, str]) -> list[str]
     return None
 
 
-def _table(lines: list[str], name: str, values: Mapping[str, str]) -> list[str] | None:
+def _table(lines: list[str], name: str, values: Mapping[str, _Value]) -> list[str] | None:
     """Known keys are rewritten where they stand, those without a value go, new ones follow the last."""
     start, end = _section(lines, (name, "facts"))
     if start == end == 0:
@@ -143,8 +147,10 @@ def _after_value(text: str) -> str:
     return ""
 
 
-def _quoted(value: str) -> str:
-    """A TOML basic string."""
+def _quoted(value: _Value) -> str:
+    """A TOML value; a text as a basic string."""
+    if not isinstance(value, str):
+        return str(value).lower()
     out = ['"']
     for character in value:
         if character in '"\\':
@@ -156,7 +162,7 @@ def _quoted(value: str) -> str:
     return "".join([*out, '"'])
 
 
-def _hold_rest(before: str, after: str, name: str, values: Mapping[str, str], where: str) -> None:
+def _hold_rest(before: str, after: str, name: str, values: Mapping[str, _Value], where: str) -> None:
     """Read both texts: they may differ in the facts of `name` alone, and those must be `values`."""
     then, now = tomllib.loads(before), _parsed(after, where)
     facts = _taken(now, name)

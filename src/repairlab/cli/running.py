@@ -19,7 +19,7 @@ from repairlab.cli.hosting import Host, connect
 from repairlab.cli.progress import watching
 from repairlab.cli.sandboxes import choose_sandbox
 from repairlab.cli.settings import Settings, settings_for
-from repairlab.cli.small_models import hold_small_models, wants_small_models
+from repairlab.cli.small_models import hold_small_models, small_models
 from repairlab.contract.errors import IncompleteData, RefuseToStart
 from repairlab.contract.failures import load_failures
 from repairlab.contract.study import Inputs, Study, open_study
@@ -88,6 +88,7 @@ class Plan:
 def prepare_command(options: Options) -> None:
     """Prepare every task of a frozen experiment."""
     plan = make_plan(options)
+    hold_small_models(plan.inputs)
     with watching(plain=options.plain) as watch, _host_alone(plan):
         prepare(plan, watch, embed=True)
     print(f"{options.experiment}: {len(plan.inputs.tasks)} tasks are ready in {plan.workplace.root}")
@@ -183,7 +184,8 @@ def open_host(plan: Plan) -> Iterator[Host]:
         if experiment.host == "emulator":
             calibration = experiment.kind == "calibration"
             knowledge = plan.workplace.knowledge_file(experiment.name) if calibration else None
-            emulator = EmulatorProcess(knowledge=knowledge, llama=wants_small_models(plan.inputs))
+            wanted = small_models(plan.inputs)
+            emulator = EmulatorProcess(knowledge=knowledge, llama=wanted.llama, minilm=wanted.minilm)
             url = stack.enter_context(emulator).url
             yield stack.enter_context(connect(url, None, rules, silence, {}))
         else:

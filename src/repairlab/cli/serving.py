@@ -14,6 +14,7 @@ def serve_command(
     knowledge: Path | None = None,
     recordings: Path | None = None,
     llama: bool = False,
+    minilm: bool = False,
 ) -> None:
     """Become the emulator; it serves until it is interrupted.
 
@@ -22,11 +23,13 @@ def serve_command(
         models_config: JSON file with the host's models; ``None`` serves the calibration models.
         knowledge: JSON file with what the calibration models know.
         recordings: a transcript that models of the engine ``recorded`` repeat.
-        llama: offer the small models of the extra too.
+        llama: offer the small language model of the extra too.
+        minilm: offer the small embedder of the extra too.
     """
     command = [sys.executable, "-P", "-m", "repairlab.hosts.emulator", "--port", str(port)]
     files = (("--models-config", models_config), ("--knowledge", knowledge), ("--recordings", recordings))
     for option, path in files:
         command += [option, str(path)] if path is not None else []
     command += ["--llama"] if llama else []
+    command += ["--minilm"] if minilm else []
     os.execv(command[0], command)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from repairlab.contract.study import Inputs
-from repairlab.hosts.llama.package import MODEL_KEY, WEIGHTS_PACKAGE, WEIGHTS_VERSION, find_package
+from repairlab.hosts.llama import package as llama
+from repairlab.hosts.minilm import package as minilm
 
 
-def wants_small_models(inputs: Inputs) -> bool:
-    """Whether our own emulator has to offer a small model of the extra."""
-    wanted = any(model.facts.key == MODEL_KEY for model in inputs.models.values())
-    return wanted and inputs.experiment.host == "emulator"
+class SmallModels(NamedTuple):
+    """Which models of the extra our own emulator has to offer."""
+
+    llama: bool
+    minilm: bool
+
+
+def small_models(inputs: Inputs) -> SmallModels:
+    """What the experiment runs of the extra; nothing where it has a host of its own."""
+    ours = inputs.experiment.host == "emulator"
+    embedder = inputs.embedder
+    return SmallModels(
+        llama=ours and any(model.facts.key == llama.MODEL_KEY for model in inputs.models.values()),
+        minilm=ours and embedder is not None and embedder.facts.key == minilm.MODEL_KEY,
+    )
 
 
 def hold_small_models(inputs: Inputs) -> str:
@@ -18,7 +32,11 @@ def hold_small_models(inputs: Inputs) -> str:
     Raises:
         RefuseToStart: a package is missing or not the pinned one; the repair says how to install it.
     """
-    if not wants_small_models(inputs):
-        return ""
-    package = find_package()
-    return f"{WEIGHTS_PACKAGE} {WEIGHTS_VERSION}, engine {package.engine_version}"
+    wanted, found = small_models(inputs), []
+    if wanted.llama:
+        version = llama.find_package().engine_version
+        found.append(f"{llama.WEIGHTS_PACKAGE} on {llama.ENGINE_PACKAGE} {version}")
+    if wanted.minilm:
+        version = minilm.find_minilm().runtime_version
+        found.append(f"{minilm.WEIGHTS_PACKAGE} on {minilm.RUNTIME_PACKAGE} {version}")
+    return ", ".join(found)

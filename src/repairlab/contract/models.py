@@ -28,6 +28,17 @@ class ModelFacts(StrictModel):
     reasoning_default: str | None = None
     inference_key: str | None = None
     """The id that the inference routes show; ``None`` means the same as `key`."""
+    native_dimensions: int | None = Field(default=None, ge=1)
+    """Of an embedder that gives fewer numbers than the frozen controls ask for."""
+    padded: bool = False
+    """Whether its host fills the vectors up with zeros, behind the native ones. No host reports these two;
+    every vector is held against them, and a preregistered experiment refuses such an embedder."""
+
+    @model_validator(mode="after")
+    def _padding(self) -> ModelFacts:
+        if self.padded != (self.native_dimensions is not None):
+            raise ValueError("native_dimensions and padded stand together or not at all")
+        return self
 
     def unpinned(self) -> tuple[str, ...]:
         """Names of facts that are still placeholders."""
@@ -50,6 +61,8 @@ class Model(StrictModel):
     def _agent_settings(self) -> Model:
         if self.role == "agent" and (self.temperature is None or self.top_p is None):
             raise ValueError("an agent needs temperature and top_p: a host would fill in its own")
+        if self.role == "agent" and self.facts.padded:
+            raise ValueError("only an embedder has dimensions")
         if self.role == "embedder" and self.context_tokens is None:
             raise ValueError("an embedder needs context_tokens of its own")
         return self

@@ -152,6 +152,9 @@ def _embedder(
         raise BadInput(f"{path}: embedder: {name} is no embedder but an {model.role}")
     if model.calibration != (experiment.kind == "calibration"):
         raise BadInput(f"{path}: embedder: {name} does not fit an experiment of kind {experiment.kind!r}")
+    if model.facts.padded and experiment.preregistered:
+        what = f"{name} has {model.facts.native_dimensions} dimensions, padded with zeros"
+        raise BadInput(f"{path}: embedder: {what}; a {experiment.kind} run refuses it")
     return model
 
 

@@ -28,6 +28,8 @@ class EmbeddingSettings:
     bytes_per_token: float
     """The token rule: n bytes of UTF-8 are taken for at most ceil(n / bytes_per_token) tokens."""
     query_instruction: str
+    native_dimensions: int | None = None
+    """Where the model's facts declare padding: the numbers before it."""
     batch_texts: int = 32
     batch_bytes: int = 2**19
 
@@ -74,6 +76,11 @@ class Embedder:
         self._rules = rules
         self._on_retry = on_retry
         self._names = _names(verified)
+
+    @property
+    def native_dimensions(self) -> int | None:
+        """Numbers of a vector before the padding that the model's facts declare; ``None`` for no padding."""
+        return self._settings.native_dimensions
 
     def documents(self, texts: Sequence[str]) -> list[Vector]:
         """Vectors of chunk texts, in the order of `texts`.
@@ -138,7 +145,8 @@ class Embedder:
             if body.get("model") not in self._names:
                 asked = self._verified.instance_id
                 raise self._rules.noticed("host-wrong-model", f"{body.get('model')!r} for {asked!r}")
-            vectors = read_vectors(body, texts, self._settings.dimensions)
+            settings = self._settings
+            vectors = read_vectors(body, texts, settings.dimensions, settings.native_dimensions)
             if not isinstance(vectors, Malformed):
                 return vectors
             if number >= row.retries:

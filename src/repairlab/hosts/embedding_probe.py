@@ -46,7 +46,7 @@ def probe(
     """
     limits = [one for one in (*LENGTHS, context_tokens - _BELOW_CONTEXT) if 0 < one < context_tokens]
     found = [_reads_to_the_end(embedder, tokens, bytes_per_token) for tokens in limits]
-    found += [_repeats(embedder), _ranks(embedder)]
+    found += [_repeats(embedder), _ranks(embedder), _padding(embedder)]
     found += [_agrees(embedder, text, vector, least_cosine) for text, vector in (reference or {}).items()]
     return tuple(finding for finding in found if finding is not None)
 
@@ -85,6 +85,18 @@ def _ranks(embedder: Embedder) -> Finding | None:
     if query is not None and cosine(query, right) > cosine(query, wrong):
         return None
     return Finding("embedding-malformed", "a fixed query ranks the wrong one of two fixed texts first")
+
+
+def _padding(embedder: Embedder) -> Finding | None:
+    """No model ends each of several vectors in exact zeros: what filled them up must be declared."""
+    vectors = embedder.documents([_RIGHT, _WRONG, _QUERY])
+    length = len(vectors[0])
+    full = next((place for place in range(length, 0, -1) if any(one[place - 1] for one in vectors)), 0)
+    declared = embedder.native_dimensions
+    if (length if declared is None else declared) - full <= length // 8:
+        return None
+    wanted = "no padding is declared" if declared is None else f"{declared} native ones are declared"
+    return Finding("embedding-malformed", f"all vectors end in zeros behind {full} numbers, and {wanted}")
 
 
 def _agrees(embedder: Embedder, text: str, vector: Vector, least: float) -> Finding | None:

@@ -32,6 +32,8 @@ class ModelFacts:
     reasoning_default: str | None = None
     inference_key: str | None = None
     """The id that the inference routes must show; ``None`` means the same as `key`."""
+    native_dimensions: int | None = None
+    """Numbers of a vector that are not padding; ``None`` where there is none."""
 
     @classmethod
     def of(cls, model: Model, shared_context_tokens: int) -> ModelFacts:
@@ -46,6 +48,7 @@ class ModelFacts:
             selected_variant=facts.selected_variant,
             reasoning_default=facts.reasoning_default,
             inference_key=facts.inference_key,
+            native_dimensions=facts.native_dimensions,
         )
 
     @property

@@ -12,6 +12,8 @@ from repairlab.hosts.sse import Event, EventDecoder
 from repairlab.hosts.transport import Clock, Head
 
 END_MARK = "[DONE]"
+TOKENS_A_SECOND = 2000
+"""No local model writes faster: such a reply was held back until it was whole."""
 _WRITTEN = ("content", "reasoning_content", "reasoning", "tool_calls", "refusal")
 """Keys of a stream part that hold what a model wrote."""
 
@@ -21,13 +23,14 @@ class Unpaid:
     """The time before the first token of a reply, where it is not the asker's own.
 
     The request after a change of residency pays for reading a conversation that no other request has to read
-    again. All that can be observed of it is when the first token comes.
+    again. All that can be observed of it is when the first token comes. A reply that comes faster than any
+    model writes was not streamed while it was written: it shows no such time, and all of it is the asker's.
     """
 
     most_seconds: float
     """More than this is the asker's again, so that a host that never writes holds nobody up for ever."""
     tell: Callable[[float], None]
-    """Told once, when the first token came or the time was over: the seconds since the request was sent."""
+    """Told at most once, when the reply has ended: the seconds from the request to the first token."""
 
 
 class ReplyReader:
@@ -48,9 +51,10 @@ class ReplyReader:
         self._where = where
         self._model = expected_model
         self._clock = clock
-        self._deadline = deadline + (unpaid.most_seconds if unpaid else 0.0)
+        self._deadline = deadline
         self._unpaid = unpaid
         self._sent = clock()
+        self._first_token: float | None = None
         self._decoder = EventDecoder()
 
     def take(self, head: Head, data: bytes) -> bool:
@@ -59,9 +63,12 @@ class ReplyReader:
         if not self.streamed:
             return False
         self._decode(lambda: self._decoder.feed(data))
-        if data and self.error is None and self._clock() >= self._deadline:
+        now = self._clock()
+        unpaid = self._unpaid_seconds(now)
+        if data and self.error is None and now >= self._deadline + unpaid:
             self.late = True
-            self._written()
+        if self.late or self.done:
+            self._tell(unpaid)
         return self.done or self.late or self.error is not None
 
     def finish(self) -> None:
@@ -72,6 +79,7 @@ class ReplyReader:
         """
         if not self.done:
             self._decode(self._decoder.end)
+            self._tell(self._unpaid_seconds(self._clock()))
         if not self.done and self.error is None:
             raise InfrastructureFailure(
                 f"{self._where}: the stream ended without its end mark", kind="host-stream-lost"
@@ -111,17 +119,34 @@ class ReplyReader:
         if self.error is None:
             self.check_model(frame)
             self.frames.append(frame)
-            if self._unpaid and _writes(frame):
-                self._written()
+            if self._first_token is None and _writes(frame):
+                self._first_token = self._clock()
 
-    def _written(self) -> None:
-        """The first token is there, or will not come in time: what went before is not the asker's."""
+    def _unpaid_seconds(self, now: float) -> float:
+        """By how much the deadline has moved until now."""
+        if self._unpaid is None or (self.done and not self._was_streamed(now)):
+            return 0.0
+        until = now if self._first_token is None else self._first_token
+        return min(until - self._sent, self._unpaid.most_seconds)
+
+    def _tell(self, seconds: float) -> None:
         unpaid, self._unpaid = self._unpaid, None
-        if unpaid is None:
-            return
-        seconds = min(self._clock() - self._sent, unpaid.most_seconds)
-        self._deadline += seconds - unpaid.most_seconds
-        unpaid.tell(seconds)
+        if unpaid and seconds:
+            unpaid.tell(seconds)
+
+    def _was_streamed(self, now: float) -> bool:
+        """Whether the reply took as long as its tokens need; without a count its parts are taken."""
+        if self._first_token is None:
+            return False
+        counted = [_counted(frame) for frame in self.frames]
+        tokens = max((one for one in counted if one is not None), default=len(self.frames))
+        return tokens <= (now - self._first_token) * TOKENS_A_SECOND
+
+
+def _counted(frame: Mapping[str, Any]) -> int | None:
+    usage = frame.get("usage")
+    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return tokens if isinstance(tokens, int) else None
 
 
 def _writes(frame: Mapping[str, Any]) -> bool:

@@ -26,13 +26,16 @@ class Malformed:
     what: str
 
 
-def read_vectors(body: Mapping[str, Any], texts: Sequence[str], dimensions: int) -> list[Vector] | Malformed:
+def read_vectors(
+    body: Mapping[str, Any], texts: Sequence[str], dimensions: int, native: int | None = None
+) -> list[Vector] | Malformed:
     """The vectors of `texts`, in their order, from the reply `body`.
 
     Args:
         body: the parsed reply.
         texts: what was asked, in order.
         dimensions: length that each vector must have.
+        native: behind so many numbers there must be zeros alone; ``None`` where no padding is declared.
     """
     entries = body.get("data")
     if not isinstance(entries, list) or not all(is_object(entry) for entry in entries):
@@ -49,6 +52,8 @@ def read_vectors(body: Mapping[str, Any], texts: Sequence[str], dimensions: int)
         vector = _unit(entry.get("embedding"), dimensions)
         if isinstance(vector, Malformed):
             return Malformed(f"vector {index}: {vector.what}")
+        if native is not None and any(vector[native:]):
+            return Malformed(f"vector {index}: a number other than 0 behind the {native} that are declared")
         placed[index] = vector
     ordered = [placed[index] for index in range(len(texts))]
     return _same_for_others(ordered, texts) or ordered

@@ -148,10 +148,11 @@ class CellRuntime:
 
     def _queries(self, cell: Cell, residence: Residence, attempt: Attempt) -> WrittenQueries | None:
         """The cell's own query vectors: no cell knows another one's."""
-        if not self.inputs.treatments[cell.treatment].embeds:
+        model = self.inputs.embedder
+        if model is None or not self.inputs.treatments[cell.treatment].embeds:
             return None
         shared = self.inputs.shared
-        embedder = QueryEmbedder(residence, self.client, shared, self.rules, attempt.record)
+        embedder = QueryEmbedder(residence, self.client, model, shared, self.rules, attempt.record)
         return WrittenQueries(embedder, shared, attempt.record)
 
     def _load(self, cell: Cell) -> Transition:

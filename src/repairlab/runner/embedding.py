@@ -27,10 +27,10 @@ def embedding_facts(model: Model, shared: SharedControls) -> ModelFacts:
     return ModelFacts.of(model, shared.generation.context_tokens)
 
 
-def embedding_settings(shared: SharedControls) -> EmbeddingSettings:
-    """The frozen controls of embedding."""
-    dense = shared.dense
-    return EmbeddingSettings(dense.dimensions, dense.bytes_per_token, dense.query_instruction)
+def embedding_settings(model: Model, shared: SharedControls) -> EmbeddingSettings:
+    """The frozen controls of embedding, and what the model's facts declare of its vectors."""
+    dense, native = shared.dense, model.facts.native_dimensions
+    return EmbeddingSettings(dense.dimensions, dense.bytes_per_token, dense.query_instruction, native)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def embed_documents(
         InfrastructureFailure: the host failed, or changed what it has loaded.
     """
     transition = residency.ensure(embedding_facts(model, shared), fresh=True)
-    embedder = Embedder(client, transition.verified, embedding_settings(shared), rules)
+    embedder = Embedder(client, transition.verified, embedding_settings(model, shared), rules)
     made = sum(embed_corpus(one, store, DocumentEmbedder(embedder, residency)) for one in chunks)
     residency.release()
     return made
@@ -85,6 +85,7 @@ class QueryEmbedder:
 
     residence: Residence
     client: LMStudioClient
+    model: Model
     shared: SharedControls
     rules: FailureRules
     record: Record
@@ -102,7 +103,8 @@ class QueryEmbedder:
         def on_retry(retry: EmbeddingRetry) -> None:
             self.record(retry.facts())
 
-        return Embedder(self.client, verified, embedding_settings(self.shared), self.rules, on_retry)
+        settings = embedding_settings(self.model, self.shared)
+        return Embedder(self.client, verified, settings, self.rules, on_retry)
 
 
 class WrittenQueries(QueryVectors):

@@ -18,6 +18,7 @@ from repairlab.contract.errors import RefuseToStart
 from repairlab.hosts.emulator.app import Application
 from repairlab.hosts.emulator.catalog import HASHING, RECORDED, HostConfig, builtin, load_config
 from repairlab.hosts.emulator.chatting import LanguageModels
+from repairlab.hosts.emulator.embedding import TextModels
 from repairlab.hosts.emulator.engines import build_engines
 from repairlab.hosts.emulator.engines.knowledge import Knowledge, load_knowledge
 from repairlab.hosts.emulator.engines.recorded import load_recordings
@@ -59,6 +60,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--faults", type=Path, help="JSON: a list of faults")
     parser.add_argument("--recordings", type=Path, help="a transcript that models of that engine repeat")
     parser.add_argument("--llama", action="store_true", help="offer the small language model of the extra")
+    parser.add_argument("--minilm", action="store_true", help="offer the small embedder of the extra")
     parser.add_argument("--control", action="store_true", help="let a test change faults while it runs")
     return parser.parse_args()
 
@@ -74,6 +76,7 @@ def _application(options: argparse.Namespace) -> Application:
     recordings: Path | None = options.recordings
     recorded = load_recordings(recordings) if recordings else None
     config, language_models = _with_llama(config) if options.llama else (config, None)
+    config, text_models = _with_minilm(config) if options.minilm else (config, None)
     return Application(
         config,
         engines,
@@ -81,6 +84,7 @@ def _application(options: argparse.Namespace) -> Application:
         time.monotonic,
         recorded=recorded,
         language_models=language_models,
+        text_models=text_models,
         control=options.control,
     )
 
@@ -92,6 +96,15 @@ def _with_llama(config: HostConfig) -> tuple[HostConfig, LanguageModels]:
 
     package = find_package()
     return replace(config, models=(*config.models, model_spec(package))), LlamaEngines(package)
+
+
+def _with_minilm(config: HostConfig) -> tuple[HostConfig, TextModels]:
+    """The host with the small embedder of the extra; its runtime is imported when it is loaded."""
+    from repairlab.hosts.emulator.engines.minilm import MiniLmEngine, model_spec
+    from repairlab.hosts.minilm.package import find_minilm
+
+    package = find_minilm()
+    return replace(config, models=(*config.models, model_spec(package))), MiniLmEngine(package)
 
 
 def _leave_with_parent(parent: int) -> None:

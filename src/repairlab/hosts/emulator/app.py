@@ -30,16 +30,17 @@ from repairlab.hosts.emulator.bodies import (
     unauthorized,
     unknown_route,
 )
-from repairlab.hosts.emulator.catalog import LLAMA, RECORDED, HostConfig, changed
+from repairlab.hosts.emulator.catalog import LLAMA, MINILM, RECORDED, HostConfig, changed
 from repairlab.hosts.emulator.chat_request import ChatCall, read_request
 from repairlab.hosts.emulator.chatting import LanguageModels
 from repairlab.hosts.emulator.clock import HostClock
+from repairlab.hosts.emulator.embedding import TextModels
 from repairlab.hosts.emulator.engines.protocol import Engine
 from repairlab.hosts.emulator.engines.recorded import Recorded
 from repairlab.hosts.emulator.faults import Request, Scenario, parse_scenario
 from repairlab.hosts.emulator.fields import Fields
 from repairlab.hosts.emulator.replies import Delayed, Literal, Pending, Reply, Silence
-from repairlab.hosts.emulator.state import Loaded, Residents
+from repairlab.hosts.emulator.state import Loaded, Processes, Residents
 
 LIST_ROUTE = "GET /api/v1/models"
 INFERENCE_LIST_ROUTE = "GET /v1/models"
@@ -59,6 +60,7 @@ class Application:
         real_clock: monotonic seconds.
         recorded: recorded replies, for models of that engine.
         language_models: what runs models of the engine ``llama``.
+        text_models: what runs models of the engine ``minilm``.
         control: serve the routes by which a test exchanges the scenario, empties the table, and reads which
             request met which loaded models.
     """
@@ -72,6 +74,7 @@ class Application:
         *,
         recorded: Recorded | None = None,
         language_models: LanguageModels | None = None,
+        text_models: TextModels | None = None,
         control: bool = False,
     ) -> None:
         self._base = config
@@ -79,6 +82,9 @@ class Application:
         self._real_clock = real_clock
         self._recorded = recorded or Recorded({})
         self._language_models = language_models
+        self._text_models = text_models
+        running = {LLAMA: language_models, MINILM: text_models}
+        self._processes: dict[str, Processes] = {name: one for name, one in running.items() if one}
         self._control = control
         self._lock = threading.Lock()
         self.stopped = threading.Event()
@@ -88,7 +94,7 @@ class Application:
     def _begin(self, config: HostConfig, scenario: Scenario) -> None:
         self._scenario = scenario
         self._clock = HostClock(None if config.virtual_clock else self._real_clock)
-        self._residents = Residents(config, self._clock.now, self._language_models)
+        self._residents = Residents(config, self._clock.now, self._processes)
         self._counts: dict[str, int] = {}
         self._total = 0
         self._log: list[Json] = []
@@ -238,7 +244,25 @@ class Application:
         if isinstance(instance, Whole):
             return instance
         number = self._counts[EMBEDDINGS_ROUTE]
-        return embedding.embeddings(self._residents, instance, texts, action, number)
+        if instance.spec.engine == MINILM and self._text_models:
+            return self._ask_embedder(self._text_models, instance, texts, action)
+        return embedding.hashed(self._residents, instance, texts, action, number)
+
+    def _ask_embedder(
+        self, models: TextModels, instance: Loaded, texts: tuple[str, ...], action: Action | None
+    ) -> Reply:
+        """The reply of a real embedder, made without the lock."""
+        number = self._counts[EMBEDDINGS_ROUTE]
+
+        def make() -> Reply:
+            try:
+                vectors = models.embed(instance.id, texts, instance.context)
+            except InfrastructureFailure as failure:
+                return text_error(500, f"The model has crashed: {failure.message}")
+            with self._lock:
+                return embedding.told(self._residents, instance, vectors, action, number)
+
+        return Pending(make)
 
     def _resolve(self, route: str, model: str, body: Mapping[str, Any]) -> Loaded | Whole:
         """The instance that answers; loaded just in time where the host does that. Each use is logged."""

@@ -15,6 +15,7 @@ STATEMENT = "statement"
 RECORDED = "recorded"
 HASHING = "hashing"
 LLAMA = "llama"
+MINILM = "minilm"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from repairlab.contract.canonical import Json
 from repairlab.hosts.emulator.actions import Action, BadVectors, ContextDrift, WrongModel
 from repairlab.hosts.emulator.bodies import Whole, compatible_error
 from repairlab.hosts.emulator.catalog import HASHING
 from repairlab.hosts.emulator.engines.hashing import BYTES_PER_TOKEN, embed
-from repairlab.hosts.emulator.state import Loaded, Residents
+from repairlab.hosts.emulator.state import Loaded, Processes, Residents
+from repairlab.hosts.minilm.model import TextTooLong
 
 _PLACES: Mapping[str, float | None] = {"nan": math.nan, "null": None}
 """What stands in the first place of the first vector."""
+
+
+class TextModels(Processes, Protocol):
+    """Instances of a real embedder; `repairlab.hosts.emulator.engines.minilm` has them."""
+
+    def embed(
+        self, instance_id: str, texts: Sequence[str], context: int
+    ) -> list[list[float]] | TextTooLong: ...
 
 
 def texts_of(body: Mapping[str, Any]) -> tuple[str, ...] | Whole:
@@ -31,10 +40,10 @@ def texts_of(body: Mapping[str, Any]) -> tuple[str, ...] | Whole:
     return tuple(texts)
 
 
-def embeddings(
+def hashed(
     residents: Residents, instance: Loaded, texts: tuple[str, ...], action: Action | None, number: int
 ) -> Whole:
-    """The vectors of `texts` by `instance`; `number` counts the requests of the route.
+    """The vectors of `texts` by `instance` of the hashing engine; `number` counts the requests of the route.
 
     A text longer than the context is cut without a word, as the real host is known to do.
     """
@@ -45,6 +54,20 @@ def embeddings(
     if isinstance(action, BadVectors) and action.fault == "truncated":
         tokens = min(tokens, action.tokens)
     vectors = [embed(_first(text, tokens)) for text in texts]
+    return told(residents, instance, vectors, action, number)
+
+
+def told(
+    residents: Residents,
+    instance: Loaded,
+    vectors: list[list[float]] | TextTooLong,
+    action: Action | None,
+    number: int,
+) -> Whole:
+    """What an embedder gave, changed by `action`; `number` counts the requests of the route."""
+    if isinstance(vectors, TextTooLong):
+        message = f"a text of {vectors.tokens} tokens exceeds the available context size ({instance.context})"
+        return compatible_error(400, message, None, "input")
     named = action.model if isinstance(action, WrongModel) else instance.id
     if isinstance(action, ContextDrift):
         residents.set_context(instance.id, action.context)

@@ -26,6 +26,7 @@ class EmulatorProcess:
         faults: JSON file with a scenario.
         recordings: a transcript that models of the engine ``recorded`` repeat.
         llama: offer the small language model of the extra too.
+        minilm: offer the small embedder of the extra too.
         control: serve the route by which tests exchange the scenario.
         start_seconds: limit on the start.
 
@@ -42,6 +43,7 @@ class EmulatorProcess:
         faults: Path | None = None,
         recordings: Path | None = None,
         llama: bool = False,
+        minilm: bool = False,
         control: bool = False,
         start_seconds: float = 20.0,
     ) -> None:
@@ -55,6 +57,7 @@ class EmulatorProcess:
         ):
             command += [option, str(path)] if path is not None else []
         command += ["--llama"] if llama else []
+        command += ["--minilm"] if minilm else []
         self._command = [*command, "--control"] if control else command
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -30,7 +30,7 @@ class Loaded:
 
 
 class Processes(Protocol):
-    """What runs the instances of a real language model."""
+    """What runs the instances of one engine that is a real model. `start` tells the real context."""
 
     def start(self, instance_id: str, context: int) -> int: ...
 
@@ -43,15 +43,18 @@ class Residents:
     Args:
         config: models and settings.
         now: the host's clock.
-        processes: what runs real language models; each load and unload goes there too.
+        processes: what runs real models, by engine; each load and unload goes there too.
     """
 
     def __init__(
-        self, config: HostConfig, now: Callable[[], float], processes: Processes | None = None
+        self,
+        config: HostConfig,
+        now: Callable[[], float],
+        processes: Mapping[str, Processes] | None = None,
     ) -> None:
         self.config = config
         self._now = now
-        self._processes = processes
+        self._processes = processes or {}
         self._instances: list[Loaded] = []
         self._leaving: dict[str, int] = {}
         self._held_bytes = 0
@@ -89,8 +92,9 @@ class Residents:
         while _instance_id(name, number) in taken:
             number += 1
         instance_id = _instance_id(name, number)
-        if self._processes and spec.engine == LLAMA:
-            context = self._processes.start(instance_id, context)
+        processes = self._processes.get(spec.engine or "")
+        if processes is not None:
+            context = processes.start(instance_id, context)
         instance = Loaded(
             instance_id, spec, context, self._now(), jit=jit, ttl_seconds=ttl_seconds, device=device
         )
@@ -178,8 +182,8 @@ class Residents:
 
     def _drop(self, instance_id: str) -> None:
         self._leaving.pop(instance_id, None)
-        if self._processes:
-            self._processes.stop(instance_id)
+        for processes in self._processes.values():
+            processes.stop(instance_id)
         self._instances = [one for one in self._instances if one.id != instance_id]
 
     def _entry(self, spec: ModelSpec) -> Json:

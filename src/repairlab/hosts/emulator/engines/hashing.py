@@ -29,9 +29,14 @@ def parts_of(text: str) -> Counter[str]:
     return Counter(part.lower() for word in _WORD.findall(text) for part in _PART.findall(word))
 
 
+def without_instruction(text: str) -> str:
+    """`text` without the instruction that stands before a query."""
+    return _INSTRUCTION.sub("", text, count=1)
+
+
 def embed(text: str) -> list[float]:
     """The vector of `text`: 1,024 numbers of unit length."""
-    body = _INSTRUCTION.sub("", text, count=1)
+    body = without_instruction(text)
     vector = [0.0] * DIMENSIONS
     for part, count in sorted(parts_of(body).items()):
         place, sign = _place(part)
