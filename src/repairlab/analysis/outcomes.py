@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from repairlab.analysis.frames import Frames
 from repairlab.analysis.plan import Plan
@@ -69,11 +70,18 @@ def design_of(plan: Plan) -> Design:
             Key(c.task, c.treatment, c.model, f"s{c.identity.seed}.r{c.identity.repetition}")
             for c in plan.cells
         ),
-        strata={name: facts.repository for name, facts in plan.tasks.items()},
+        strata=_short({name: facts.repository for name, facts in plan.tasks.items()}),
         arms=plan.arms,
         models=plan.models,
         labels=plan.labels,
     )
+
+
+def _short(repositories: Mapping[str, str]) -> dict[str, str]:
+    """Each task's repository as people call it, such as ``owner/name``; whole where two are called alike."""
+    short = {address: urlsplit(address).path.strip("/") for address in set(repositories.values())}
+    alike = len(set(short.values())) < len(short)
+    return {task: address if alike else short[address] for task, address in repositories.items()}
 
 
 def outcomes_of(frames: Frames) -> tuple[Outcome, ...]:

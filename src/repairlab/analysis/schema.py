@@ -194,7 +194,7 @@ TRANSITIONS = Table(
     (
         Column("number", pl.UInt32, "0 is the load at the start of the cell; swaps follow"),
         Column("to", pl.String, "`agent` or `embedder`"),
-        Column("model", pl.String, "key at the host", null="not recorded"),
+        Column("host_model", pl.String, "key at the host", null="not recorded"),
         Column("level", pl.String, "how it was verified: `rest`, or `rest+lms`", null="not recorded"),
         Column("loaded", pl.Boolean, "a load took place", null="not recorded"),
         Column("unloaded", pl.UInt32, "instances that were unloaded first", "instances", "not recorded"),

@@ -197,6 +197,49 @@ def audit(
     audit_command(options, cell, every=every, run_tests=not no_tests)
 
 
+Unblind = Annotated[
+    str, typer.Option(metavar="REASON", help="Show outcomes that are blinded; the reason is logged.")
+]
+Incomplete = Annotated[
+    bool,
+    typer.Option(
+        "--incomplete", help="Report the complete part, stamped, with bounds for the missing cells."
+    ),
+]
+
+
+@app.command()
+def report(
+    experiment: Name,
+    study: StudyDir = HERE,
+    incomplete: Incomplete = False,
+    json_output: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Also write report.json and report.md."),
+    ] = None,
+    unblind: Unblind = "",
+) -> None:
+    """Report the registered analysis. Exit status 3, with a list, while the records are not complete."""
+    from repairlab.cli.reporting import report_command
+
+    report_command(study, experiment, out, unblind, incomplete=incomplete, json_output=json_output)
+
+
+@app.command()
+def export(
+    experiment: Name,
+    out: Annotated[Path, typer.Option(metavar="DIR", file_okay=False, help="Where the files go.")],
+    study: StudyDir = HERE,
+    incomplete: Incomplete = False,
+    unblind: Unblind = "",
+) -> None:
+    """Export cells, attempts, calls, transitions, files and tests as Parquet, with a data dictionary."""
+    from repairlab.cli.exporting import export_command
+
+    export_command(study, experiment, out, unblind, incomplete=incomplete)
+
+
 @app.command()
 def simulate(
     target: Annotated[Path, typer.Argument(metavar="DIR", help="A new study directory.")],
