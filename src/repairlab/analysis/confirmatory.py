@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from repairlab.analysis.gate import Gated
+from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.hypotheses import Hypotheses, Registered
 from repairlab.analysis.pairing import Paired, paired
 from repairlab.analysis.statistics import (
@@ -62,6 +62,7 @@ class Confirmed:
 
 def confirmatory(gated: Gated, hypotheses: Hypotheses) -> tuple[Confirmed, ...]:
     """Every registered contrast, in the order of the hypotheses; none is ever left out."""
+    require_gated(gated)
     contrasts, alpha = hypotheses.contrasts, hypotheses.decision.alpha
     components = {name: _components(gated, one) for name, one in contrasts.items()}
     p_values = [_p(components[name]) for name in contrasts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from repairlab.analysis.gate import Gated
+from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.hypotheses import Hypotheses
 from repairlab.analysis.pairing import Paired, paired
 from repairlab.analysis.statistics import (
@@ -42,6 +42,7 @@ class Explored:
 
 def exploratory(gated: Gated, hypotheses: Hypotheses) -> tuple[Explored, ...]:
     """Every registered exploratory line, with q over those that have a p."""
+    require_gated(gated)
     lines = list(_lines(gated, hypotheses))
     known = [line.p for line in lines if line.p is not None]
     q_values = iter(benjamini_hochberg(known))

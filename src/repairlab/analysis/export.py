@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repairlab.analysis.frames import Frames
-from repairlab.analysis.gate import Gated
+from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.schema import KEYS, TABLES, Column, Table
 from repairlab.contract.canonical import Json, sha256_hex
 from repairlab.contract.errors import BadInput
@@ -27,8 +27,7 @@ def write_export(gated: Gated, folder: Path) -> dict[str, str]:
     Raises:
         BadInput: the outcomes came as a table and not from a store.
     """
-    if not isinstance(gated, Gated):
-        raise TypeError("only outcomes that passed the gate are exported")
+    require_gated(gated)
     if gated.frames is None:
         raise BadInput("only the tables of a store are exported")
     folder.mkdir(parents=True, exist_ok=True)

@@ -124,6 +124,16 @@ class Gated:
         return f"INCOMPLETE {len(self.resolved)}/{len(self.design.planned)}"
 
 
+def require_gated(gated: object) -> None:
+    """What every function of the analysis asks first.
+
+    Raises:
+        TypeError: these outcomes did not pass the gate.
+    """
+    if not isinstance(gated, Gated):
+        raise TypeError("only outcomes that passed the gate are analysed")
+
+
 def admit_frames(frames: Frames, *, incomplete: bool = False) -> Gated:
     """Let the records of one experiment pass, or say everything that forbids it.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from repairlab.analysis.gate import Gated
+from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.outcomes import Key
 from repairlab.analysis.statistics import Contrast, NotEstimable, PartialTask, WorstCase, contrast, worst_case
 from repairlab.contract.errors import BadInput
@@ -82,7 +82,7 @@ def paired(
     Raises:
         BadInput: an arm is not in the design, or the tasks are not planned alike (a reliability design).
     """
-    _only_gated(gated)
+    require_gated(gated)
     slots = _slots(gated, arm, models, tasks)
     if slots != _slots(gated, against, models, tasks) or len({len(own) for own in slots.values()}) > 1:
         raise BadInput(
@@ -130,8 +130,3 @@ def _slots(
         if key.arm == arm and wanted:
             found.setdefault(key.task, []).append((key.model, key.draw))
     return found
-
-
-def _only_gated(gated: Gated) -> None:
-    if not isinstance(gated, Gated):
-        raise TypeError("only outcomes that passed the gate are analysed")

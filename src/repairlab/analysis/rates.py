@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from repairlab.analysis.gate import Gated
+from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.statistics import Interval, NotEstimable, wilson
 
 ALL = "all"
@@ -40,8 +40,7 @@ class Rate(NamedTuple):
 
 def rates(gated: Gated) -> tuple[Rate, ...]:
     """Arm by model by stratum, each with a line for all strata; in the order of the design."""
-    if not isinstance(gated, Gated):
-        raise TypeError("only outcomes that passed the gate are analysed")
+    require_gated(gated)
     design, tried = gated.design, set(gated.infrastructure)
     counts: dict[tuple[str, str, str], list[int]] = {}
     for key in design.planned:

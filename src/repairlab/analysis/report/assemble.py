@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from repairlab.analysis.confirmatory import confirmatory
 from repairlab.analysis.exploratory import exploratory
-from repairlab.analysis.gate import Gated
+from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.hypotheses import Hypotheses
 from repairlab.analysis.report.exploring import exploratory_table
 from repairlab.analysis.report.flow import flow
@@ -81,6 +81,7 @@ def assemble(
         deviations: the log's entries on this experiment.
         looks: everyone who saw outcomes before.
     """
+    require_gated(gated)
     if gated.provenance.kind == "reliability":
         return _report(gated, (flow(gated), rate_table(gated)), deviations, looks, _APART)
     confirmed = confirmatory(gated, hypotheses)

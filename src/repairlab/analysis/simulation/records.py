@@ -58,8 +58,8 @@ def _fill(
     """A short, consistent episode: look, read, edit, finish."""
     suffix = "go" if "gamma" in cell.task else "py"
     gold, other = f"src/gold.{suffix}", f"src/other.{suffix}"
-    found = resolved or own.random() < 0.4
-    path = gold if found else other
+    lucky = own.random() < 0.4
+    path = gold if resolved or lucky else other
     calls = 3 + own.randrange(6)
     tokens = [(1500 + 900 * n + own.randrange(400), 40 + own.randrange(300)) for n in range(calls)]
     for entry in _transcript(cell, path, other, tokens):
