@@ -148,7 +148,7 @@ WORDS = re.compile(r"resolved|solved|verdict|tests-failed|all-required|passed|in
 
 
 def test_no_command_shows_an_outcome_of_a_running_experiment(run: Run, tmp_path: Path) -> None:
-    """Said of outcomes that are nearly all failures, every command says what it says of nearly all successes."""
+    """Every command says the same of outcomes that are nearly all failures and nearly all successes."""
     said: list[list[str]] = []
     for base in ("0.02", "0.98"):
         target = tmp_path / base
