@@ -17,7 +17,8 @@ from repairlab.store.layout import ARTIFACTS, OUTCOME_SUMS, SUMS, TIMING
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAME = "embedded-treatments"
 EMBEDDER = "repairlab/hashing-embedder"
-ARMS = ("H000", "H003", "H007", "H011", "H018", "A002")
+ARMS = ("H000", "H003", "H007", "H011", "H018", "A001", "A002")
+INTERACTIVE = tuple(arm for arm in ARMS if arm != "A001")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,10 @@ def cells(place: Any, *arms: str) -> list[Path]:
 
 def records(cell: Path) -> list[Any]:
     return [json.loads(line) for line in (cell / "transcript.jsonl").read_text().splitlines()]
+
+
+def first_request(cell: Path) -> Any:
+    return next(entry["body"] for entry in records(cell) if entry["type"] == "request")
 
 
 def timing(cell: Path) -> Any:
@@ -87,8 +92,9 @@ def test_each_distinct_query_is_embedded_once_and_each_change_is_on_record(place
 
 
 def test_treatments_without_dense_retrieval_never_swap(place: Any) -> None:
-    for cell in cells(place, "H000", "H018", "A002"):
-        assert {entry["type"] for entry in records(cell)} <= {"request", "reply", "call", "end"}
+    stages = {"stage-shown", "stage-taken", "validation"}
+    for cell in cells(place, "H000", "H018", "A001", "A002"):
+        assert {entry["type"] for entry in records(cell)} <= {"request", "reply", "call", "end"} | stages
         assert timing(cell)["swaps"] == []
         assert json.loads((cell / "cell.json").read_text())["facts"]["vectors"] is None
 
@@ -103,7 +109,9 @@ def test_changes_of_residency_are_kept_off_the_agent_s_clock(place: Any) -> None
 
 def test_first_requests_differ_in_tools_and_the_oracle_slot_alone(place: Any) -> None:
     for model in ("FLOOR", "STATEMENT"):
-        firsts = {c.name.split(".")[1]: records(c)[0]["body"] for c in cells(place, *ARMS) if model in c.name}
+        firsts = {
+            c.name.split(".")[1]: first_request(c) for c in cells(place, *INTERACTIVE) if model in c.name
+        }
         plain = firsts["H000"]
         common = ("read_file", "apply_patch", "run_tests", "finish")
         for arm, body in firsts.items():
@@ -114,6 +122,29 @@ def test_first_requests_differ_in_tools_and_the_oracle_slot_alone(place: Any) ->
             }
             shared = [tool for tool in body["tools"] if tool["function"]["name"] in common]
             assert shared == [tool for tool in plain["tools"] if tool["function"]["name"] in common]
+
+
+def test_stages_differ_from_the_other_treatments_in_declared_slots_alone(place: Any) -> None:
+    prompts = place.study / "contracts" / "prompts"
+
+    def text(name: str) -> str:
+        return (prompts / name).read_text().removesuffix("\n")
+
+    for model in ("FLOOR", "STATEMENT"):
+        plain, staged = (
+            first_request(c) for arm in ("H000", "A001") for c in cells(place, arm) if model in c.name
+        )
+        system, task = staged["messages"]
+        for name in ("access", "conduct"):
+            system["content"] = system["content"].replace(
+                text(f"staged/{name}.txt"), text(f"interactive/{name}.txt")
+            )
+        end = "\n</statement>\n\n"
+        before, _, _ = task["content"].partition(end)
+        _, _, budgets = plain["messages"][1]["content"].partition(end)
+        task["content"] = f"{before}{end}{budgets}"
+        assert "tools" not in staged
+        assert staged == {key: value for key, value in plain.items() if key != "tools"}
 
 
 def test_every_file_shown_says_which_component_ranked_it(place: Any) -> None:

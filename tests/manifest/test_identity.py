@@ -148,7 +148,7 @@ def test_code_moves_every_cell(study: Study) -> None:
 
 USERS = {
     "budgets": "all", "patch": "all", "evaluation": "all", "infrastructure": "all", "generation": "all",
-    "interaction": "interactive", "view": "interactive",
+    "interaction": "interactive", "view": "interactive", "staged": "staged",
     "corpus": "searching", "search": "tool-searching",
     "exact": "exact", "paths": "paths",
     "dense": "chunked", "lexical": "lexical", "fuzzy": "lexical", "named_paths": "lexical",
@@ -175,6 +175,7 @@ ARMS = {
 AFFECTED = {
     "all": set(ARMS),
     "interactive": set(ARMS) - {"staged"},
+    "staged": {"staged"},
     "searching": set(ARMS) - {"oracle"},
     "tool-searching": {"exact", "finding", "dense", "hybrid", "graph"},
     "exact": {"exact", "finding", "dense", "hybrid", "graph"},
@@ -205,6 +206,45 @@ def test_each_shared_control_moves_exactly_the_treatments_that_use_it(
     shared = inputs.shared.model_copy(update={group: fresh})
     changed = {c[1] for c in moved(arms, _with(arms, shared=shared))}
     assert changed == AFFECTED[USERS[group]]
+
+
+@pytest.mark.parametrize(
+    ("name", "users"),
+    [
+        ("system.txt", "all"),
+        ("task.txt", "all"),
+        ("oracle.txt", "oracle"),
+        ("interactive/access.txt", "interactive"),
+        ("interactive/conduct.txt", "interactive"),
+        ("interactive/budgets.txt", "interactive"),
+        ("interactive/reminder.txt", "interactive"),
+        ("staged/access.txt", "staged"),
+        ("staged/conduct.txt", "staged"),
+        ("staged/files.txt", "staged"),
+        ("staged/lines.txt", "staged"),
+        ("staged/repair.txt", "staged"),
+        ("tools/finish.toml", "interactive"),
+        ("tools/search.toml", "none"),
+    ],
+)
+def test_each_prompt_file_moves_exactly_the_treatments_that_use_it(
+    study: Study, name: str, users: str
+) -> None:
+    before = load_inputs(study, "small")
+    path = study.contracts / "prompts" / name
+    text = path.read_text()
+    path.write_text(text.replace('"', '"Also ', 1) if name.endswith(".toml") else f"Also {text}")
+    after = load_inputs(study, "small")
+    changed = {c[1] for c in moved(_with(before, treatments=ARMS), _with(after, treatments=ARMS))}
+    assert changed == {**AFFECTED, "oracle": {"oracle"}, "none": set()}[users]
+
+
+def test_every_prompt_file_is_listed_above(study: Study) -> None:
+    folder = study.contracts / "prompts"
+    (mark,) = test_each_prompt_file_moves_exactly_the_treatments_that_use_it.pytestmark
+    listed = {name for name, _ in mark.args[1]}
+    texts = {path.relative_to(folder).as_posix() for path in folder.rglob("*.txt")}
+    assert texts == {name for name in listed if name.endswith(".txt")}
 
 
 def _with(inputs: Inputs, **fields: Any) -> Inputs:

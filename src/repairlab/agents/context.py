@@ -34,8 +34,12 @@ class ContextBound:
 
     def fits(self, messages: list[Json], tools: list[Json]) -> bool:
         """Whether the request and a reply of full length stay inside the context."""
+        return self.room(messages, tools) >= 0
+
+    def room(self, messages: list[Json], tools: list[Json]) -> int:
+        """Tokens left beside the request and a reply of full length; below 0 where it does not fit."""
         bound = self.prompt_bound(messages, tools) + self.generation.completion_tokens
-        return bound <= self.context_tokens
+        return self.context_tokens - bound
 
     def after(self, prompt_tokens: int | None, messages: int) -> ContextBound:
         """The bound once a host has reported `prompt_tokens` for the first `messages` messages."""

@@ -77,6 +77,23 @@ class Tally:
         self.counts[name] = self.counts.get(name, 0) + 1
 
 
+def ask(
+    model: Model, messages: list[Json], tools: list[Json], seconds_left: float, tally: Tally
+) -> ChatOutcome | None:
+    """One request; ``None`` when the host says that the conversation is longer than the context.
+
+    The context was verified at the load, and the conversation is what the system under test made it: the same
+    end as when our own bound forbids the request, but counted apart, for it shows the bound too low.
+    """
+    try:
+        return model.ask(list(messages), tools, seconds_left)
+    except InfrastructureFailure as failure:
+        if failure.kind != CONTEXT_OVERFLOW:
+            raise
+        tally.add(CONTEXT_OVERFLOW)
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class EpisodeResult:
     """How an episode ended, and what it used."""
@@ -136,7 +153,7 @@ class Episode:
         self._spent = self._spent.with_model_call()
         sent = len(self._messages)
         with self._clock.running("model"):
-            reply = self._ask(left)
+            reply = ask(self._model, self._messages, self._rules.tool_schemas, left, self._tally)
         if reply is None:
             return EndReason.CONTEXT_EXHAUSTED
         if isinstance(reply, DeadlineReached):
@@ -154,20 +171,6 @@ class Episode:
         self._take(reply)
         return None
 
-    def _ask(self, seconds_left: float) -> ChatOutcome | None:
-        """One request; ``None`` when the host says that the conversation is longer than the context.
-
-        The context was verified at the load, and the conversation is what the system under test made it: the
-        same end as when our own bound forbids the request, but counted apart, for it shows the bound too low.
-        """
-        try:
-            return self._model.ask(list(self._messages), self._rules.tool_schemas, seconds_left)
-        except InfrastructureFailure as failure:
-            if failure.kind != CONTEXT_OVERFLOW:
-                raise
-            self._tally.add(CONTEXT_OVERFLOW)
-            return None
-
     def _take(self, reply: ChatReply) -> None:
         if reply.finish_reason == "length":
             self._tally.add("cut-at-limit")
@@ -175,7 +178,7 @@ class Episode:
         elif reply.tool_calls:
             self._execute_all(reply)
         else:
-            self._tally.add(_kind_without_call(reply))
+            self._tally.add(kind_without_call(reply))
             self._remind(reply.content, "")
 
     def _remind(self, content: str, preface: str) -> None:
@@ -248,7 +251,7 @@ class Episode:
         return f"call{self._call_number:05d}"
 
 
-def _kind_without_call(reply: ChatReply) -> str:
+def kind_without_call(reply: ChatReply) -> str:
     """Which counter a reply without a call adds to."""
     if reply.finish_reason == "tool_calls":
         return "call-dropped-by-host"

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from repairlab.agents.calls import Call, Value
 from repairlab.agents.searching import Found, SearchTool
+from repairlab.agents.syntax import SyntaxCheck
 from repairlab.agents.viewing import numbered
 from repairlab.contract.canonical import Json
 from repairlab.contract.controls import View
@@ -49,6 +50,7 @@ class Toolbox:
         view: how much one answer shows.
         tests: the public allowlist.
         searches: the treatment's search tools by the name that the model calls.
+        syntax: says which edited files cannot be parsed; ``None`` where the treatment does not say it.
     """
 
     def __init__(
@@ -57,11 +59,13 @@ class Toolbox:
         view: View,
         tests: PublicTests,
         searches: Mapping[str, SearchTool] | None = None,
+        syntax: SyntaxCheck | None = None,
     ) -> None:
         self._checkout = checkout
         self._view = view
         self._tests = tests
         self._searches = dict(searches or {})
+        self._syntax = syntax
 
     def execute(self, call: Call) -> Answer:
         """Run one call. ``finish`` never comes here."""
@@ -95,14 +99,25 @@ class Toolbox:
 
     def _apply(self, diff: str) -> Answer:
         outcome = self._checkout.apply(diff)
+        facts = {"patch": patch_facts(outcome)}
         if isinstance(outcome, Refused):
-            return Answer(outcome.message, {"patch": {"refused": outcome.code}}, accepted=False)
-        facts: Json = {
-            "changed": list(outcome.paths),
-            "normalised": outcome.normalised,
-            "repairs": list(outcome.repairs),
-        }
-        return Answer(_applied_text(outcome), {"patch": facts})
+            return Answer(outcome.message, facts, accepted=False)
+        text = _applied_text(outcome)
+        if self._syntax is not None:
+            report = self._syntax.report({path: self._checkout.read(path) for path in outcome.paths})
+            text = f"{text}\n{report}"
+        return Answer(text, facts)
+
+
+def patch_facts(outcome: Applied | Refused) -> Json:
+    """What the transcript says of a diff."""
+    if isinstance(outcome, Refused):
+        return {"refused": outcome.code}
+    return {
+        "changed": list(outcome.paths),
+        "normalised": outcome.normalised,
+        "repairs": list(outcome.repairs),
+    }
 
 
 def _applied_text(applied: Applied) -> str:

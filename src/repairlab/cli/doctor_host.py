@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from repairlab.agents.context import ContextBound
-from repairlab.agents.prompts import first_messages, tool_schemas
+from repairlab.agents.prompts import first_messages, stage_messages, tool_schemas
 from repairlab.cli.forecast import forecast
 from repairlab.cli.hosting import Host, connect
 from repairlab.cli.settings import Settings
@@ -20,6 +20,9 @@ from repairlab.contract.errors import RefuseToStart
 from repairlab.contract.failures import load_failures
 from repairlab.contract.models import Model
 from repairlab.contract.study import Inputs, Study
+from repairlab.contract.task import Task
+from repairlab.contract.treatments import Treatment
+from repairlab.contract.wording import fill
 from repairlab.hosts.conformance import Secrets, trace_lines
 from repairlab.hosts.facts import ModelFacts
 from repairlab.hosts.failures import FailureRules
@@ -118,12 +121,23 @@ def openings(inputs: Inputs) -> tuple[Opening, ...]:
     task = base.model_copy(update={"statement": STATEMENT, "production_files": (FILE,), "created_files": ()})
     found: dict[bytes, Opening] = {}
     for name, treatment in sorted(inputs.treatments.items()):
-        messages = tuple(first_messages(task, treatment, inputs.wording, inputs.shared.budgets))
-        tools = tuple(tool_schemas(treatment, inputs.wording)) if treatment.kind == "interactive" else ()
+        messages = tuple(_opening(inputs, task, treatment))
+        tools = tuple(tool_schemas(treatment, inputs.wording))
         key = canonical_json([messages, tools])
         names = f"{found[key].name}, {name}" if key in found else name
         found[key] = Opening(names, messages, tools)
     return tuple(found.values())
+
+
+def _opening(inputs: Inputs, task: Task, treatment: Treatment) -> list[Json]:
+    """The first request's messages; a staged treatment shows a skeleton of one file."""
+    wording, staged = inputs.wording, inputs.shared.staged
+    if treatment.kind == "interactive":
+        return first_messages(task, treatment, wording, inputs.shared.budgets)
+    folder, _, name = FILE.rpartition("/")
+    skeleton, most = f"{folder}/\n  {name}", str(staged.selected_files)
+    work = fill(wording.prompts.staged.files, skeleton=skeleton, selected_files=most)
+    return stage_messages(task, wording, work)
 
 
 def terms(inputs: Inputs, model: Model, context_tokens: int) -> Terms:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from repairlab.contract.controls import SharedControls
+from repairlab.contract.outcome import STAGES
 from repairlab.contract.study import Inputs
 from repairlab.hosts.preflight import Speeds
 from repairlab.hosts.preflight_asking import Finding
@@ -35,7 +36,8 @@ def bound(
     """The bound for `cells`: each loads its model, uses its whole budgets, and is scored within its limit.
 
     A cell of a treatment that embeds may swap to the embedder and back for each tool call, and once more for
-    its first load. An unknown speed leaves the agent clock as the bound. Attempts that fail are not counted.
+    its first load; a staged one asks once a stage. An unknown speed leaves the agent clock as the bound.
+    Attempts that fail are not counted.
     """
     budgets, runs = inputs.shared.budgets, inputs.shared.evaluation.timeout_reproductions
     loads = agents = evaluation = 0.0
@@ -46,7 +48,9 @@ def bound(
         loads += speed.load_seconds + swap * budgets.tool_calls
         call = call_seconds(inputs.shared, cell.identity.context_tokens, speed)
         clock = float(budgets.agent_clock_seconds)
-        agents += clock if call is None else min(clock, budgets.model_calls * call + _tests(inputs, cell))
+        staged = inputs.treatments[cell.treatment].kind == "staged"
+        calls = len(STAGES) if staged else budgets.model_calls
+        agents += clock if call is None else min(clock, calls * call + _tests(inputs, cell))
         evaluation += inputs.tasks[cell.task].limits.evaluation_seconds * runs
     return Bound(loads, agents, evaluation)
 

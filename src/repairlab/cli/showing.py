@@ -8,6 +8,7 @@ from typing import Any
 
 from repairlab.analysis.results import Row, rows_of
 from repairlab.cli.opening import outcomes_opened
+from repairlab.cli.showing_stages import indented, stage_step
 from repairlab.cli.tables import print_table
 from repairlab.contract.errors import BadInput
 from repairlab.contract.study import Inputs, load_inputs, open_study
@@ -19,6 +20,7 @@ from repairlab.store.transcript import (
     Deadline,
     End,
     Overflow,
+    Record,
     Reply,
     Retry,
     UnparsableCall,
@@ -37,7 +39,6 @@ HEADER = (
     "agent s",
     "sandbox",
 )
-_TEXT_LINES = 12
 
 
 def show_command(root: Path, experiment: str, cell: str, unblind: str) -> None:
@@ -128,26 +129,29 @@ def _show_cell(folder: Path) -> None:
 
 
 def _steps(transcript: Path) -> Iterator[str]:
-    """One text for each reply and each call, read line by line."""
-    for record in read_transcript(transcript):
-        match record:
-            case Reply(body=dict() as body):
-                yield f"reply: {_reply_text(body)}"
-            case CallRecord():
-                mark = "" if record.accepted else " (not accepted)"
-                yield f"{record.tool}{mark}:\n{_indented(record.text)}"
-            case Deadline():
-                yield "the agent clock ran out during this reply"
-            case UnparsableCall():
-                yield f"a call that the host could not read: {record.message}"
-            case Retry():
-                yield f"a reply was set aside ({record.condition}), and the request sent again"
-            case Overflow():
-                yield f"the host reports an overflow: {record.message}"
-            case End():
-                yield f"end: {record.reason.value}"
-            case _:
-                continue
+    """One text for each reply, each call and each stage, read line by line."""
+    return filter(None, (_step(record) or stage_step(record) for record in read_transcript(transcript)))
+
+
+def _step(record: Record) -> str:
+    match record:
+        case Reply(body=dict() as body):
+            return f"reply: {_reply_text(body)}"
+        case CallRecord():
+            mark = "" if record.accepted else " (not accepted)"
+            return f"{record.tool}{mark}:\n{indented(record.text)}"
+        case Deadline():
+            return "the agent clock ran out during this reply"
+        case UnparsableCall():
+            return f"a call that the host could not read: {record.message}"
+        case Retry():
+            return f"a reply was set aside ({record.condition}), and the request sent again"
+        case Overflow():
+            return f"the host reports an overflow: {record.message}"
+        case End():
+            return f"end: {record.reason.value}"
+        case _:
+            return ""
 
 
 def _reply_text(body: dict[str, Any]) -> str:
@@ -157,11 +161,3 @@ def _reply_text(body: dict[str, Any]) -> str:
     ]
     text = " ".join(filter(None, [message.get("content") or "", *calls]))
     return text if len(text) <= 400 else f"{text[:400]} ..."
-
-
-def _indented(text: str) -> str:
-    lines = text.split("\n")
-    shown = lines[:_TEXT_LINES]
-    if len(lines) > len(shown):
-        shown.append(f"... ({len(lines) - len(shown)} more lines)")
-    return "\n".join(f"        {line}" for line in shown)

@@ -214,6 +214,26 @@ class Graph(StrictModel):
     """So many relations of a file are told; the others are counted."""
 
 
+class Staged(StrictModel):
+    """A001: what its stages are shown and what of their answers is taken."""
+
+    skeleton_tokens: int = Field(ge=256, le=2**20)
+    """Cap of the first stage's paths and names."""
+    selected_files: int = Count
+    """How many files the first stage may select."""
+    source_tokens: int = Field(ge=256, le=2**20)
+    """Cap of the source that the second and the third stage are shown."""
+    locations: int = Count
+    """How many places the second stage may name."""
+    margin_lines: int = Field(ge=0, le=10_000)
+    """Lines shown before and after each place in the third stage."""
+    line_characters: int = Field(ge=80, le=100_000)
+    """A longer line is cut, with a note of how much was cut."""
+    light_bytes_per_token: int = Field(ge=1, le=16)
+    """The token rule of the caps: ASCII letters, underscores and blanks count the n-th part of a token, every
+    other byte one. See `repairlab.agents.staged.measure`."""
+
+
 class PatchRules(StrictModel):
     """How a model's diff is read, and which files it may touch."""
 
@@ -268,6 +288,7 @@ class SharedControls(StrictModel):
     symbols: Symbols
     fusion: Fusion
     graph: Graph
+    staged: Staged
     patch: PatchRules
     evaluation: Evaluation
     infrastructure: Infrastructure

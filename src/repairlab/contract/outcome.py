@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 
 class Status(StrEnum):
@@ -12,14 +13,22 @@ class Status(StrEnum):
     UNRESOLVED = "unresolved"
 
 
+Stage = Literal["files", "lines", "repair"]
+"""A stage of a staged treatment."""
+STAGES: tuple[Stage, ...] = ("files", "lines", "repair")
+
+
 class EndReason(StrEnum):
-    """Why an episode ended. Only ``finish`` or a budget ends one."""
+    """Why an episode ended: ``finish`` or a budget; a staged one by its last stage or an unusable one."""
 
     FINISHED = "finished"
     MODEL_CALLS_SPENT = "model-calls-spent"
     TOOL_CALLS_SPENT = "tool-calls-spent"
     AGENT_CLOCK_SPENT = "agent-clock-spent"
     CONTEXT_EXHAUSTED = "context-exhausted"
+    FILES_STAGE_UNUSABLE = "files-stage-unusable"
+    LINES_STAGE_UNUSABLE = "lines-stage-unusable"
+    REPAIR_STAGE_UNUSABLE = "repair-stage-unusable"
 
 
 class TestOutcome(StrEnum):

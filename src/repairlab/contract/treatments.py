@@ -36,6 +36,8 @@ class Treatment(StrictModel):
     fusion: Literal["none", "dense-first", "reciprocal-rank"] = "none"
     oracle_files: bool = False
     """Whether the prompt names the gold production files: an upper bound, no treatment of the world."""
+    syntax_check: bool = False
+    """Whether the answer to an applied patch says which of the changed files cannot be parsed any more."""
     label: Literal["", "controlled adaptation"] = ""
     """Printed beside the treatment wherever results appear."""
 
@@ -43,6 +45,10 @@ class Treatment(StrictModel):
     def _coherent(self) -> Treatment:
         if self.kind == "interactive" and "finish" not in self.tools:
             raise ValueError("an interactive treatment needs the tool finish")
+        if self.kind == "staged" and (self.tools or self.components or self.oracle_files):
+            raise ValueError("a staged treatment has no tools, no search and no oracle")
+        if self.syntax_check and "apply_patch" not in self.tools:
+            raise ValueError("a syntax check is part of the answer of apply_patch, which is not offered")
         if self.fusion == "reciprocal-rank" and len(self.components) < 2:
             raise ValueError("reciprocal-rank fusion needs at least two components")
         if self.oracle_files and self.components:
@@ -72,6 +78,8 @@ def control_groups(treatment: Treatment) -> tuple[str, ...]:
     groups = list(_EVERY_CELL)
     if treatment.kind == "interactive":
         groups += ["interaction", "view"]
+    else:
+        groups.append("staged")
     if treatment.searches:
         groups.append("corpus")
     if treatment.components:

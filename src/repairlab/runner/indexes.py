@@ -12,6 +12,7 @@ from repairlab.search.blobs import BlobSource
 from repairlab.search.chunks import ChunkRules, CorpusChunks
 from repairlab.search.corpus import Corpus, build_corpus
 from repairlab.search.dense import DenseIndex
+from repairlab.search.symbols_index import SymbolIndex, build_symbols
 from repairlab.search.toolset import SearchPlaces, Toolset, open_toolset
 from repairlab.search.vectors import VectorStore
 
@@ -28,6 +29,8 @@ class Indexes:
     corpus: Corpus
     toolset: Toolset | None = None
     dense: DenseIndex | None = None
+    symbols: SymbolIndex | None = None
+    """Where a staged treatment needs its skeleton."""
 
 
 def open_indexes(inputs: Inputs, task: Task, source: BlobSource, places: SearchPlaces) -> Indexes | None:
@@ -42,8 +45,13 @@ def open_indexes(inputs: Inputs, task: Task, source: BlobSource, places: SearchP
     shared = inputs.shared
     if any(_INDEXED & set(arm.components) for arm in arms):
         toolset = open_toolset(source, task.base, task.language, shared, places)
-        return Indexes(toolset.corpus, toolset)
-    return Indexes(build_corpus(source, task.base, task.language, shared.corpus, cache=places.corpora))
+        found = Indexes(toolset.corpus, toolset)
+    else:
+        found = Indexes(build_corpus(source, task.base, task.language, shared.corpus, cache=places.corpora))
+    if any(arm.kind == "staged" for arm in arms):
+        symbols = build_symbols(found.corpus, task.language, cache=places.blobs, folder=places.indexes)
+        found = replace(found, symbols=symbols)
+    return found
 
 
 def with_vectors(

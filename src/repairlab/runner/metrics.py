@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from repairlab.agents.loop import EpisodeResult
 from repairlab.contract.canonical import Json
@@ -10,7 +11,7 @@ from repairlab.contract.outcome import EndReason, Status, TestOutcome
 from repairlab.evaluation.evaluate import Evaluation
 from repairlab.evaluation.public import normalise
 from repairlab.evaluation.runs import TestRun
-from repairlab.store.transcript import CallRecord, Record
+from repairlab.store.transcript import CallRecord, Record, StageShown, StageTaken
 
 _FAILURE_CHARACTERS = 4000
 
@@ -27,7 +28,7 @@ def metrics(
         transcript: the records of ``transcript.jsonl``.
         label: the treatment's label, such as ``controlled adaptation``.
     """
-    calls = [record for record in transcript if isinstance(record, CallRecord)]
+    read, shown, selected = _files(list(transcript))
     passed = sum(outcome is TestOutcome.PASSED for outcome in evaluation.per_test.values())
     spent = episode.spent
     return {
@@ -48,10 +49,34 @@ def metrics(
         "completion_tokens": episode.tokens.completion,
         "calls_by_kind": dict(episode.tally),
         "patch_bytes": len(patch),
-        "files_shown": _distinct(shown.path for call in calls for shown in call.shown),
-        "files_read": _distinct(call.read.path for call in calls if call.read),
+        "files_selected": _distinct(selected),
+        "files_shown": _distinct(shown),
+        "files_read": _distinct(read),
         "files_edited": _edited(patch),
     }
+
+
+class _Files(NamedTuple):
+    read: list[str]
+    shown: list[str]
+    selected: list[str]
+
+
+def _files(records: Sequence[Record]) -> _Files:
+    """Paths by what became of them, each as often as it happened, in that order."""
+    found = _Files([], [], [])
+    for record in records:
+        match record:
+            case CallRecord():
+                found.shown.extend(one.path for one in record.shown)
+                found.read.extend([record.read.path] if record.read else [])
+            case StageShown():
+                found.read.extend(one.path for one in record.shown)
+            case StageTaken():
+                found.selected.extend(record.selected)
+            case _:
+                continue
+    return found
 
 
 def _reason(episode: EpisodeResult, evaluation: Evaluation, patch: bytes) -> str:

@@ -48,9 +48,12 @@ class Metrics(StrictModel):
     completion_tokens: int | None = Count
     calls_by_kind: dict[str, int]
     patch_bytes: int = Count
+    files_selected: tuple[str, ...] = ()
+    """By the first stage of a staged treatment, most likely first."""
     files_shown: tuple[str, ...]
     """By a search tool, in order of first appearance."""
     files_read: tuple[str, ...]
+    """Opened by the agent; of a staged treatment, those whose source a request showed."""
     files_edited: tuple[str, ...]
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from repairlab.contract.errors import BadInput
-from repairlab.contract.outcome import EndReason
+from repairlab.contract.outcome import EndReason, Stage
 from repairlab.contract.strict import StrictModel
 
 
@@ -142,6 +142,80 @@ class CallRecord(Numbered):
     test_run: PublicRun | None = None
 
 
+class Skeleton(StrictModel):
+    """How much of the repository the first stage was shown."""
+
+    files: int
+    files_named: int
+    files_with_names: int
+    names: int
+    names_shown: int
+    complete: bool
+
+
+class Span(StrictModel):
+    """Lines of a file, both ends included."""
+
+    path: str
+    start_line: int
+    end_line: int
+
+
+class StageShown(Numbered):
+    """What the request of a stage shows; it stands before that request."""
+
+    type: Literal["stage-shown"]
+    stage: Stage
+    tokens: int
+    """Size of the packed text by the token rule of the stages."""
+    cap: int
+    """What it may have: the frozen cap, or what the context has left."""
+    skeleton: Skeleton | None = None
+    shown: tuple[Span, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Files of which something was wanted and is not shown."""
+
+
+class Place(StrictModel):
+    """Where something has to change: as the model named it, and the lines that this means."""
+
+    path: str
+    label: str
+    start_line: int
+    end_line: int
+
+
+class Dropped(StrictModel):
+    """Lines of an answer that were not taken."""
+
+    unknown: int
+    repeated: int
+    beyond: int
+
+
+class StageTaken(Numbered):
+    """What was taken of a stage's answer."""
+
+    type: Literal["stage-taken"]
+    stage: Stage
+    usable: bool
+    fault: str
+    """Why the answer cannot be used; empty where it can."""
+    selected: tuple[str, ...] = ()
+    """Files of the first stage, most likely first."""
+    places: tuple[Place, ...] = ()
+    """Places of the second stage, most likely first."""
+    dropped: Dropped | None = None
+    patch: Patch | None = None
+
+
+class Validation(Numbered):
+    """The one run of the public tests behind the last stage. It changes nothing."""
+
+    type: Literal["validation"]
+    test_run: PublicRun
+
+
 class End(Numbered):
     """The end of the episode; always the last record of a complete cell."""
 
@@ -150,7 +224,19 @@ class End(Numbered):
 
 
 Record: TypeAlias = Annotated[
-    Request | Reply | Deadline | UnparsableCall | Overflow | Retry | Swap | QueryVector | CallRecord | End,
+    Request
+    | Reply
+    | Deadline
+    | UnparsableCall
+    | Overflow
+    | Retry
+    | Swap
+    | QueryVector
+    | CallRecord
+    | StageShown
+    | StageTaken
+    | Validation
+    | End,
     Field(discriminator="type"),
 ]
 

@@ -12,6 +12,8 @@ from repairlab.hosts.emulator.engines.history import PastCall, past_calls, state
 from repairlab.hosts.emulator.engines.hunks import Hunk, hunks_of
 from repairlab.hosts.emulator.engines.knowledge import Knowledge, TaskKnowledge
 from repairlab.hosts.emulator.engines.protocol import EngineCall, EngineReply, EngineRequest
+from repairlab.hosts.emulator.engines.shown import lines_shown
+from repairlab.hosts.emulator.engines.stages import Stage, entries_of, fenced, source_of, stage_of
 
 READS = 3
 _AROUND = 10
@@ -32,6 +34,9 @@ class Navigator:
         if known is None:
             reply = self._floor.reply(request)
             return EngineReply(f"I do not know this task {_SIGN}. {reply.content}", reply.calls)
+        stage = stage_of(request)
+        if stage is not None and stage is not Stage.REPAIR:
+            return EngineReply(fenced(_localised(request, stage, known)))
         if not request.tools:
             return EngineReply(f"```diff\n{known.gold_patch}```\n")
         past = past_calls(request.messages)
@@ -41,6 +46,22 @@ class Navigator:
         if len(past) < len(plan):
             return EngineReply(f"Step {len(past) + 1} of {len(plan)} {_SIGN}.", (plan[len(past)],))
         return _finish(request, _summary(past))
+
+
+def _localised(request: EngineRequest, stage: Stage, known: TaskKnowledge) -> list[str]:
+    """Files and lines of the fix. Where it only creates files, the first place there is stands for them."""
+    if stage is Stage.FILES:
+        created = set(known.created_files)
+        files = [path for path in known.production_files if path not in created]
+        return files or [entry.path for entry in entries_of(request)[:1]]
+    places = [
+        line
+        for hunk in hunks_of(known.gold_patch)
+        if hunk.path is not None and hunk.length
+        for line in (hunk.path, f"lines: {hunk.start}-{hunk.start + hunk.length - 1}")
+    ]
+    first = next(iter(lines_shown([source_of(request)])), "")
+    return places or [first, "line: 1"]
 
 
 def _summary(past: Sequence[PastCall]) -> str:

@@ -16,7 +16,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]")
 _WORD = re.compile(r"\b[A-Za-z][a-z]{4,29}\b")
-_COMMON = frozenset(
+COMMON = frozenset(
     re.findall(
         r"\w+",
         """
@@ -54,7 +54,7 @@ def sentence_of(statement: str) -> str:
 
 
 def _longest(text: str) -> list[str]:
-    words = {word.lower() for word in _WORD.findall(text)} - _COMMON
+    words = {word.lower() for word in _WORD.findall(text)} - COMMON
     return sorted(words, key=lambda word: (-len(word), word))
 
 

@@ -25,6 +25,8 @@ from repairlab.hosts.emulator.engines.protocol import EngineCall, EngineReply, E
 from repairlab.hosts.emulator.engines.queries import queries_of, sentence_of
 from repairlab.hosts.emulator.engines.replaced import all_shown, needs_of
 from repairlab.hosts.emulator.engines.shown import Place, lines_shown, places_in
+from repairlab.hosts.emulator.engines.stages import stage_of
+from repairlab.hosts.emulator.engines.statement_stages import answer
 
 EXPLORATIONS = 8
 """Searches and reads together: what leaves a patch, a test run and ``finish`` inside twelve replies."""
@@ -68,6 +70,9 @@ class Statement:
     def reply(self, request: EngineRequest) -> EngineReply:
         statement = statement_of(request.messages)
         known = self._knowledge.of(statement)
+        stage = stage_of(request)
+        if stage is not None:
+            return answer(request, stage, statement or first_user_text(request.messages), known)
         if not request.tools:
             return _without_tools(request, known)
         past = _Past.of(past_calls(request.messages))
