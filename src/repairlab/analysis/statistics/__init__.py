@@ -27,7 +27,14 @@ from repairlab.analysis.statistics.costs import (
     mean_cost,
 )
 from repairlab.analysis.statistics.flips import Flips, flips_against
-from repairlab.analysis.statistics.graph import Graph, GraphTest, graph_of, graph_test, holm_graph
+from repairlab.analysis.statistics.graph import (
+    Graph,
+    GraphTest,
+    graph_of,
+    graph_test,
+    holm_graph,
+    shares_without,
+)
 from repairlab.analysis.statistics.localisation import (
     KnownMean,
     all_gold,
@@ -120,6 +127,7 @@ __all__ = [
     "resampled_sums",
     "sampled_sign_flip",
     "sensitivity",
+    "shares_without",
     "sign_flip",
     "tango",
     "tarone_holm",

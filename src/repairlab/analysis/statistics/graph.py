@@ -6,7 +6,7 @@ redrawn without it. The order of rejections changes no decision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -101,6 +101,16 @@ def graph_test(graph: Graph, p_values: Sequence[float], alpha: float) -> GraphTe
         left.discard(one)
         weights, edges = _without(one, left, weights, edges)
     return GraphTest(tuple(adjusted), tuple(p <= alpha for p in adjusted))
+
+
+def shares_without(graph: Graph, rejected: Collection[int]) -> tuple[Fraction, ...]:
+    """Share of alpha of each hypothesis once those at `rejected` are gone, which hold nothing any more."""
+    weights, edges = list(graph.weights), [list(row) for row in graph.edges]
+    left = set(range(len(graph.names)))
+    for one in sorted(rejected):
+        left.discard(one)
+        weights, edges = _without(one, left, weights, edges)
+    return tuple(weights)
 
 
 def _without(
