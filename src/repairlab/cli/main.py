@@ -273,6 +273,22 @@ def simulate(
 
 
 @app.command()
+def power(
+    study: StudyDir = HERE,
+    tasks: Annotated[int, typer.Option(min=2, max=400, help="Tasks of a study.")] = 60,
+    datasets: Annotated[
+        int, typer.Option(min=100, max=50_000, metavar="N", help="Simulated studies for each row.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the generator (PCG64).")] = 1,
+    json_output: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Simulate what the registered tests would see: power, detectable effects, size. Reads no outcome."""
+    from repairlab.cli.powering import Asked, power_command
+
+    power_command(Asked(study, tasks, datasets, seed, json_output))
+
+
+@app.command()
 def doctor(
     experiment: Annotated[
         str, typer.Argument(metavar="[EXPERIMENT]", help="Check what this experiment needs.")

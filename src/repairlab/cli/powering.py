@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from repairlab.analysis.hypotheses import load_hypotheses
-from repairlab.analysis.power import FAMILY_SCENARIOS, PAIRINGS, FamilyRow, PowerRow, family_power, two_arm_power
+from repairlab.analysis.power import (
+    FAMILY_SCENARIOS,
+    PAIRINGS,
+    FamilyRow,
+    PowerRow,
+    family_power,
+    two_arm_power,
+)
 from repairlab.analysis.power.family import FamilyTests
 from repairlab.analysis.power.lookup import SignFlipTable, sign_flip_table
 from repairlab.analysis.power.two_arms import ALPHAS, BASES, EFFECTS
@@ -33,9 +40,7 @@ class Asked:
 def power_command(asked: Asked) -> None:
     """Simulate the power tables of the plan and print them."""
     hypotheses = load_hypotheses(open_study(asked.study))
-    family = tuple(
-        Comparison(name, one.arm, one.against) for name, one in hypotheses.contrasts.items()
-    )
+    family = tuple(Comparison(name, one.arm, one.against) for name, one in hypotheses.contrasts.items())
     tests = FamilyTests(family, hypotheses.registered_graph(), hypotheses.decision.alpha)
     table = sign_flip_table(asked.tasks)
     single = _single_rows(asked, table)
@@ -45,9 +50,12 @@ def power_command(asked: Asked) -> None:
         return
     print(f"seed {asked.seed}, {asked.tasks} tasks, {asked.datasets} simulated studies a row; per cent")
     print(f"Monte Carlo error of a power: at most {100 * 0.5 / asked.datasets**0.5:.2f} points")
-    print_table("One contrast, two models, task sign-flip test", _SINGLE_HEADER, [_single(row) for row in single])
+    print_table(
+        "One contrast, two models, task sign-flip test", _SINGLE_HEADER, [_single(row) for row in single]
+    )
     names = [comparison.name for comparison in family]
-    header = ["scenario", "pairing", *(f"graph {name}" for name in names), "any", *(f"Holm {name}" for name in names), "any"]
+    by_graph, by_holm = ([*(f"{kind} {name}" for name in names), "any"] for kind in ("graph", "Holm"))
+    header = ["scenario", "pairing", *by_graph, *by_holm]
     print_table("The whole family", header, [_whole(row, names) for row in whole])
 
 
@@ -99,7 +107,7 @@ def _single(row: PowerRow) -> list[str]:
     ]
 
 
-def _pair(values: Sequence[float], digits: int) -> str:
+def _pair(values: Iterable[float], digits: int) -> str:
     return " / ".join(f"{100 * value:.{digits}f}" for value in values)
 
 
@@ -146,5 +154,5 @@ def _plain(row: PowerRow) -> dict[str, object]:
     }
 
 
-def _keyed(values: Mapping[float, float | None]) -> dict[str, float | None]:
+def _keyed(values: Mapping[float, float] | Mapping[float, float | None]) -> dict[str, float | None]:
     return {str(key): value for key, value in values.items()}
