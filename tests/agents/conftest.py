@@ -21,7 +21,7 @@ from repairlab.contract.strict import load
 from repairlab.contract.wording import Wording, load_wording
 from repairlab.hosts.chat import ChatReply, RawToolCall, Usage
 from repairlab.repositories.mirrors import Mirror
-from repairlab.repositories.templates import Templates
+from repairlab.repositories.templates import Template, Templates
 from repairlab.repositories.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -84,6 +84,10 @@ class Bench:
 
     def run(self, *replies: Any) -> tuple[EpisodeResult, Script]:
         script = Script(list(replies))
+        return self.converse(script), script
+
+    def converse(self, model: Any) -> EpisodeResult:
+        """One episode with whatever answers as `model`."""
         tools = {
             name: self.wording.tools[name] for name in ("read_file", "apply_patch", "run_tests", "finish")
         }
@@ -96,13 +100,13 @@ class Bench:
         )
         episode = Episode(
             rules,
-            script,
+            model,
             Toolbox(self.workspace, self.shared.view, self.tests),
             AgentClock(lambda: self.now[0]),
             ContextBound(self.shared.generation, self.context_tokens),
             self.records.append,
         )
-        return episode.run([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]), script
+        return episode.run([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}])
 
     def kinds(self) -> list[str]:
         return [record["kind"] for record in self.records if record["type"] == "call"]
@@ -121,17 +125,22 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Mirror:
     return Mirror("https://example.org/o/n", root / ".git")
 
 
-@pytest.fixture
-def bench(mirror: Mirror, tmp_path: Path) -> Bench:
-    shared = load(SharedControls, ROOT / "contracts" / "shared.toml")
-    wording = load_wording(ROOT / "contracts")
+@pytest.fixture(scope="session")
+def template(mirror: Mirror, tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The base commit, laid out once: nothing ever writes to it."""
     base = subprocess.run(
         ["git", "--git-dir", str(mirror.path), "rev-parse", "HEAD"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.strip()
-    template = Templates(tmp_path / "templates").ensure(mirror, base)
+    return Templates(tmp_path_factory.mktemp("templates")).ensure(mirror, base)
+
+
+@pytest.fixture
+def bench(template: Template, tmp_path: Path) -> Bench:
+    shared = load(SharedControls, ROOT / "contracts" / "shared.toml")
+    wording = load_wording(ROOT / "contracts")
     workspace = Workspace(template, tmp_path / "layer", shared.patch, "python")
     return Bench(workspace, CountingTests(), shared, wording, [0.0])
 

@@ -9,22 +9,42 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 TABLE = TESTS.parent / "docs" / "cases.md"
-CASES = [f"P{number:02}" for number in range(14)] + [f"T{number:02}" for number in range(1, 16)]
-NAME = re.compile(r"test_[pt][0-9]{2}\w*")
+CASES = [
+    *(f"P{number:02}" for number in range(14)),
+    *(f"T{number:02}" for number in range(1, 16)),
+    *(f"C{number:02}" for number in range(1, 14)),
+]
+NAME = re.compile(r"test_[ptc][0-9]{2}\w*")
+CALLS = {
+    "c01": "abcdefghij", "c03": "abc", "c04": "abcde", "c05": "abcd", "c06": "abc", "c07": "abcde",
+    "c08": "abcdefgh", "c09": "abcdef", "c11": "abcdefghijklmno", "c12": "abcde",
+}  # fmt: skip
+"""Forms of the cases of tool calls; each is named by a test or by one of its parameters."""
+
+
+def nodes() -> Iterator[ast.AST]:
+    for file in sorted(TESTS.rglob("test_*.py")):
+        yield from ast.walk(ast.parse(file.read_text(encoding="utf-8")))
 
 
 def functions() -> Iterator[str]:
-    for file in sorted(TESTS.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and NAME.fullmatch(node.name):
-                yield node.name
+    for node in nodes():
+        if isinstance(node, ast.FunctionDef) and NAME.fullmatch(node.name):
+            yield node.name
+
+
+def identifiers() -> Iterator[str]:
+    """Names of parameters of tests: ``pytest.param(..., id="c01a-...")``."""
+    for node in nodes():
+        if isinstance(node, ast.keyword) and node.arg == "id" and isinstance(node.value, ast.Constant):
+            yield str(node.value.value)
 
 
 def rows() -> dict[str, list[str]]:
     """Case to the tests that its row names."""
     lines = [line.split(" | ") for line in TABLE.read_text(encoding="utf-8").splitlines()]
     found = [(cells[0].removeprefix("| "), cells) for cells in lines if len(cells) > 1]
-    return {case: NAME.findall(cells[-1]) for case, cells in found if re.fullmatch(r"[PT][0-9]{2}", case)}
+    return {case: NAME.findall(cells[-1]) for case, cells in found if re.fullmatch(r"[PTC][0-9]{2}", case)}
 
 
 def test_every_case_has_one_row_in_order():
@@ -42,3 +62,11 @@ def test_every_row_names_tests_of_its_own_case():
     assert not [case for case, tests in rows().items() if not tests]
     strays = [(case, name) for case, tests in rows().items() for name in tests if case.lower() not in name]
     assert strays == []
+
+
+def test_every_form_of_a_tool_call_is_named_by_a_test_or_a_parameter():
+    named = {
+        found for name in (*functions(), *identifiers()) for found in re.findall(r"c[0-9]{2}[a-z]?", name)
+    }
+    missing = [f"{case}{form}" for case, forms in CALLS.items() for form in forms]
+    assert [form for form in missing if form not in named] == []

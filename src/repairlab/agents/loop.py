@@ -6,10 +6,11 @@ host, the sandbox or the disk can raise.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from repairlab.agents.budget import Spent, budget_end, may_call_tool, may_run_tests
@@ -28,6 +29,7 @@ Record = Callable[[dict[str, Json]], None]
 
 FINISH = "finish"
 CONTEXT_OVERFLOW = "host-context-overflow"
+_THINKING = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _SENDABLE_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 _UNPARSABLE = "The arguments of that call were not JSON, so nothing was executed. "
 _CUT = "The reply was cut at its length limit, so no call in it was executed. "
@@ -174,12 +176,12 @@ class Episode:
     def _take(self, reply: ChatReply) -> None:
         if reply.finish_reason == "length":
             self._tally.add("cut-at-limit")
-            self._remind(reply.content, _CUT)
+            self._remind(spoken(reply.content), _CUT)
         elif reply.tool_calls:
             self._execute_all(reply)
         else:
             self._tally.add(kind_without_call(reply))
-            self._remind(reply.content, "")
+            self._remind(spoken(reply.content), "")
 
     def _remind(self, content: str, preface: str) -> None:
         self._messages.append({"role": "assistant", "content": content})
@@ -187,14 +189,17 @@ class Episode:
 
     def _execute_all(self, reply: ChatReply) -> None:
         calls = [(self._new_id(), raw) for raw in reply.tool_calls]
+        limit = self._rules.interaction.argument_bytes
         self._messages.append(
             {
                 "role": "assistant",
-                "content": reply.content,
-                "tool_calls": [_in_history(i, c) for i, c in calls],
+                "content": spoken(reply.content),
+                "tool_calls": [in_history(i, c, limit) for i, c in calls],
             }
         )
         for position, (identifier, raw) in enumerate(calls):
+            if raw.form == "object":
+                self._tally.add("arguments-as-object")
             text = self._execute(position, identifier, raw)
             self._messages.append({"role": "tool", "tool_call_id": identifier, "content": text})
 
@@ -260,12 +265,27 @@ def kind_without_call(reply: ChatReply) -> str:
     return "reasoning-only" if reply.reasoning.strip() else "empty-reply"
 
 
-def _in_history(identifier: str, raw: RawToolCall) -> Json:
+def spoken(content: str) -> str:
+    """`content` as later requests show it: without one block of thinking at its beginning.
+
+    A host that leaves thinking in the content would else feed it back, as no host does that sets it apart. A
+    block that is not closed, or not opened, stays: where it ends is not known.
+    """
+    return _THINKING.sub("", content, count=1)
+
+
+def in_history(identifier: str, raw: RawToolCall, limit_bytes: int) -> Json:
     """A call as later requests show it.
 
     Hosts read earlier calls again, and fail on names that are no identifiers and on arguments that are no
-    JSON object. Such text is quoted whole, so that the model still sees what it wrote.
+    JSON object. Such text is quoted whole, so that the model still sees what it wrote. Of arguments that are
+    larger than `limit_bytes` only size and digest are shown: the reply is in the transcript once.
     """
+    data = raw.arguments.encode("utf-8", "surrogatepass")
+    if len(data) > limit_bytes:
+        digest = hashlib.sha256(data).hexdigest()
+        shown = json.dumps({"not_shown": f"{len(data)} bytes, SHA-256 {digest}"})
+        return in_history(identifier, replace(raw, arguments=shown), limit_bytes)
     try:
         valid = isinstance(json.loads(raw.arguments), dict)
     except (ValueError, RecursionError):

@@ -57,6 +57,7 @@ class _Parser:
         self._shifts: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
 
     def patch(self) -> Patch:
+        self._refuse_one_line()
         files: list[FilePatch] = []
         while self._at < len(self._lines):
             line = self._peek()
@@ -69,6 +70,12 @@ class _Parser:
             else:
                 self._refuse_text(line, bool(files))
         return Patch(tuple(files), b"".join(self._out), self._recounted)
+
+    def _refuse_one_line(self) -> None:
+        """A diff is never one line. Which of its escapes are line ends cannot be known, so none is made one."""
+        (first, *more) = self._lines or [b""]
+        if not more and first.startswith((b"--- ", b"diff --git ")) and b"\\n" in first:
+            refuse("one-line", "The diff is one line: its line ends are written as backslash and n.")
 
     def _refuse_text(self, line: bytes, after_a_file: bool) -> NoReturn:
         number = self._at + 1
