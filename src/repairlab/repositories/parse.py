@@ -72,7 +72,7 @@ class _Parser:
         return Patch(tuple(files), b"".join(self._out), self._recounted)
 
     def _refuse_one_line(self) -> None:
-        """A diff is never one line. Which escapes in it are line ends cannot be known, so none is made one."""
+        """A diff is never one line. Which escapes in it are line ends cannot be known, so none is made."""
         (first, *more) = self._lines or [b""]
         if not more and first.startswith((b"--- ", b"diff --git ")) and b"\\n" in first:
             refuse("one-line", "The diff is one line: its line ends are written as backslash and n.")
