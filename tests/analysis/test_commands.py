@@ -48,7 +48,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory, run: Run) -> Path:
 
 
 def test_a_planted_effect_of_30_points_is_found_end_to_end(planted: Path, run: Run) -> None:
-    value = json.loads(run("report", "simulated", "--study", str(planted), "--json"))
+    value = json.loads(run("report", "simulated", "--study", str(planted), "--json", "--only", "T2"))
     verdicts = {row["contrast"]: row["verdict"] for row in value["tables"]["T2b"]["rows"]}
     assert (verdicts["C2"], verdicts["C3"]) == ("supported", "supported")
     assert verdicts["C1"] in ("inconclusive", "practically equivalent")
@@ -59,7 +59,9 @@ def test_a_planted_effect_of_30_points_is_found_end_to_end(planted: Path, run: R
 
 
 def test_failed_attempts_are_counted_by_arm_and_change_no_denominator(planted: Path, run: Run) -> None:
-    value = json.loads(run("report", "simulated", "--study", str(planted), "--json"))
+    value = json.loads(
+        run("report", "simulated", "--study", str(planted), "--json", "--only", "T1", "--only", "T3")
+    )
     flow = {row["arm"]: row for row in value["tables"]["T1"]["rows"]}
     attempts = {
         arm: sum(v for name, v in row.items() if name.startswith("attempts_")) for arm, row in flow.items()
@@ -69,9 +71,9 @@ def test_failed_attempts_are_counted_by_arm_and_change_no_denominator(planted: P
     assert all(row["resolved"][1] in (20, 60) for row in value["tables"]["T3"]["rows"])
 
 
-def test_labels_stand_wherever_results_appear(planted: Path, run: Run, tmp_path: Path) -> None:
-    text = run("report", "simulated", "--study", str(planted), "--out", str(tmp_path / "out"))
-    for table in ("T1", "T2a", "T2b", "T3", "T4", "T5", "T6"):
+def test_labels_stand_wherever_results_appear(small: Any, run: Run, tmp_path: Path) -> None:
+    text = run("report", "simulated", "--study", str(small.study.root), "--out", str(tmp_path / "out"))
+    for table in ("T1", "T2a", "T2b", "T3", "T4", "T5", "T6", "T7"):
         assert re.search(rf"^{table} .* - SIMULATED$", text, re.MULTILINE), table
     page = (tmp_path / "out" / "report.md").read_text()
     shown = [line for line in (text + page).splitlines() if "cannot be made" not in line]
@@ -135,7 +137,7 @@ def test_missing_cells_close_report_and_export_with_status_3(run: Run, tmp_path:
     stamp = re.search(r"INCOMPLETE \d+/\d+", text)
     assert stamp
     heads = [line for line in text.splitlines() if re.match(r"T\d\w? ", line)]
-    assert len(heads) == 7
+    assert len(heads) == 8
     assert all(stamp[0] in line for line in heads)
     assert stamp[0] in (tmp_path / "report" / "report.md").read_text()
     run("export", "simulated", "--study", target, "--incomplete", "--out", str(tmp_path / "out"))
@@ -188,7 +190,9 @@ def test_what_a_run_says_of_a_sealed_cell_tells_no_outcome(small: Any) -> None:
 def test_a_look_is_logged_and_the_report_tells_of_it(run: Run, simulate: Callable[..., Any]) -> None:
     store = simulate(rehearsal=True, stop_after=40)
     study = ("--study", str(store.study.root))
-    text = run("report", "simulated", "--incomplete", "--unblind", "a fault was suspected", *study)
+    text = run(
+        "report", "simulated", "--incomplete", "--unblind", "a fault was suspected", *study, "--only", "T1"
+    )
     assert "interim-look at" in text
     assert "a fault was suspected" in text
     (look,) = looks(store.study, "simulated")
@@ -202,8 +206,10 @@ def test_a_complete_experiment_is_unsealed_once_and_then_open(run: Run, simulate
     store = simulate(rehearsal=True)
     study = ("--study", str(store.study.root))
     assert "not unsealed yet" in run("report", "simulated", *study, expect=2)
-    assert "unsealing at" in run("report", "simulated", "--unblind", "all cells are sealed", *study)
-    assert "T2b" in run("report", "simulated", *study)
+    assert "unsealing at" in run(
+        "report", "simulated", "--unblind", "all cells are sealed", "--only", "T1", *study
+    )
+    assert "T2b" in run("report", "simulated", "--only", "T2", *study)
     run("show", "simulated", *study)
     assert [look.kind for look in looks(store.study, "simulated")] == ["unsealing"]
     log_file(store.study).write_text("{}\n")
@@ -213,12 +219,13 @@ def test_a_complete_experiment_is_unsealed_once_and_then_open(run: Run, simulate
 def test_deviations_of_the_experiment_are_printed(run: Run, simulate: Callable[..., Any]) -> None:
     store = simulate()
     study = ("--study", str(store.study.root))
-    assert "no deviation is on record" in run("report", "simulated", *study)
+    assert "no deviation is on record" in run("report", "simulated", "--only", "T1", *study)
     run(
         "deviations", "add", "simulated", "--what", "a task was dropped", "--why", "it broke", "--who", "us",
         "--effect", "none", "--unsealing", "before", *study,
     )  # fmt: skip
-    assert "deviation D001" in run("report", "simulated", *study)
+    assert "deviation D001" in run("report", "simulated", "--only", "T1", *study)
+    assert "there is no table T9" in run("report", "simulated", "--only", "T9", *study, expect=2)
 
 
 def test_a_simulation_never_lies_where_a_study_is(run: Run, tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.hypotheses import Hypotheses
 from repairlab.analysis.pairing import Paired, paired
 from repairlab.analysis.statistics import (
+    ChiSquare,
     Contrast,
     NotEstimable,
     SignFlip,
     benjamini_hochberg,
+    cochran_q,
     sign_flip,
 )
 
@@ -34,7 +36,7 @@ class Explored:
     against: str
     part: str
     pair: Paired | None
-    result: Contrast | SignFlip | NotEstimable | None
+    result: Contrast | SignFlip | ChiSquare | NotEstimable | None
     p: float | None
     q: float | None
     impossible: str = ""
@@ -66,6 +68,8 @@ def _lines(gated: Gated, hypotheses: Hypotheses) -> Iterator[Explored]:
                 yield from _line(gated, arm, against, part, models, tasks)
             if "model" in hypotheses.exploratory.interactions and len(gated.design.models) == 2:
                 yield _interaction(gated, arm, against)
+    for model in gated.design.models:
+        yield _omnibus(gated, model)
     if "issue-after-cutoff" in hypotheses.exploratory.splits:
         reason = "cannot be made: the tasks record no date of their issue, the models no cut-off"
         yield Explored("", "", "issue date against cut-off", None, None, None, None, reason)
@@ -116,3 +120,19 @@ def _interaction(gated: Gated, arm: str, against: str) -> Explored:
         return Explored(arm, against, part, None, NotEstimable("no data"), None, None)
     test = sign_flip([one.totals[task] - other.totals[task] for task in tasks])
     return Explored(arm, against, part, None, test, float(test.p), None)
+
+
+def _omnibus(gated: Gated, model: str) -> Explored:
+    """Cochran's Q of one model over all arms, on the tasks that are complete in every arm."""
+    design = gated.design
+    rows: dict[tuple[str, str], list[int | None]] = {}
+    for key in sorted(design.planned):
+        if key.model == model:
+            rows.setdefault((key.task, key.draw), []).append(gated.resolved.get(key))
+    known = [[one for one in row if one is not None] for row in rows.values() if None not in row]
+    if len({draw for _, draw in rows}) > 1 or len(design.arms) < 2 or not known:
+        reason = "cannot be made: Cochran's Q takes one draw of two or more arms"
+        return Explored("", "", f"Cochran's Q {model}", None, None, None, None, reason)
+    test = cochran_q(known)
+    p = None if isinstance(test, NotEstimable) else test.p
+    return Explored("", "", f"Cochran's Q {model}", None, test, p, None)

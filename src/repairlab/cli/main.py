@@ -218,12 +218,17 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", file_okay=False, help="Also write report.json and report.md."),
     ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="TABLE", help="T1 to T7; may be repeated.")
+    ] = None,
     unblind: Unblind = "",
 ) -> None:
     """Report the registered analysis. Exit status 3, with a list, while the records are not complete."""
     from repairlab.cli.reporting import report_command
 
-    report_command(study, experiment, out, unblind, incomplete=incomplete, json_output=json_output)
+    report_command(
+        study, experiment, out, unblind, only or (), incomplete=incomplete, json_output=json_output
+    )
 
 
 @app.command()

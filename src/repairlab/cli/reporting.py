@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,14 +64,21 @@ def frames_of(opened: Opened) -> Frames:
 
 
 def report_command(
-    root: Path, experiment: str, out: Path | None, unblind: str, *, incomplete: bool, json_output: bool
+    root: Path,
+    experiment: str,
+    out: Path | None,
+    unblind: str,
+    only: Collection[str],
+    *,
+    incomplete: bool,
+    json_output: bool,
 ) -> None:
     """Print the report; `out` also gets it as ``report.json`` and ``report.md``."""
     opened = open_experiment(root, experiment, "report", unblind)
     hypotheses = load_hypotheses(opened.study)
     passed = gated(opened, incomplete=incomplete)
     deviations = [one for one in read_deviations(opened.study) if one.deviation.experiment == experiment]
-    report = assemble(passed, hypotheses, deviations, opened.looks)
+    report = assemble(passed, hypotheses, deviations, opened.looks, only)
     if out is not None:
         write_report(report, out)
     if json_output:

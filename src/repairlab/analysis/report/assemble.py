@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
 
-from repairlab.analysis.confirmatory import confirmatory
+from repairlab.analysis.confirmatory import Confirmed, confirmatory
 from repairlab.analysis.exploratory import exploratory
 from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.hypotheses import Hypotheses
 from repairlab.analysis.report.exploring import exploratory_table
 from repairlab.analysis.report.flow import flow
+from repairlab.analysis.report.gap import gap_table
 from repairlab.analysis.report.layout import Table, markdown
 from repairlab.analysis.report.rate_table import rate_table
 from repairlab.analysis.report.sensitivity import sensitivity_table
 from repairlab.analysis.report.verdicts import decisions_table, discordance_table, estimates_table
 from repairlab.contract.canonical import Json
+from repairlab.contract.errors import BadInput
 from repairlab.manifest.deviations import Entry
 from repairlab.store.blinding import Look
 
@@ -71,30 +75,56 @@ def _mapping(value: Json) -> dict[str, Json]:
 
 
 def assemble(
-    gated: Gated, hypotheses: Hypotheses, deviations: Sequence[Entry] = (), looks: Sequence[Look] = ()
+    gated: Gated,
+    hypotheses: Hypotheses,
+    deviations: Sequence[Entry] = (),
+    looks: Sequence[Look] = (),
+    only: Collection[str] = (),
 ) -> Report:
-    """Compute every table from gated outcomes.
+    """Compute tables from gated outcomes.
 
     Args:
         gated: outcomes that passed the gate.
         hypotheses: as registered.
         deviations: the log's entries on this experiment.
         looks: everyone who saw outcomes before.
+        only: names of the tables wanted, ``T1`` to ``T7``; all by default.
+
+    Raises:
+        BadInput: a table of that name does not exist here.
     """
     require_gated(gated)
-    if gated.provenance.kind == "reliability":
-        return _report(gated, (flow(gated), rate_table(gated)), deviations, looks, _APART)
-    confirmed = confirmatory(gated, hypotheses)
-    tables = (
-        flow(gated),
-        estimates_table(gated, confirmed),
-        decisions_table(confirmed, hypotheses),
-        rate_table(gated),
-        discordance_table(gated, confirmed),
-        exploratory_table(gated, exploratory(gated, hypotheses)),
-        sensitivity_table(gated, confirmed, hypotheses),
-    )
-    return _report(gated, tables, deviations, looks)
+    apart = gated.provenance.kind == "reliability"
+    makers = _apart(gated) if apart else _contrasting(gated, hypotheses)
+    unknown = [name for name in only if name not in makers]
+    if unknown:
+        raise BadInput(f"there is no table {unknown[0]} here (there are {', '.join(makers)})")
+    wanted = [maker for name, maker in makers.items() if not only or name in only]
+    tables = tuple(table for maker in wanted for table in maker())
+    return _report(gated, tables, deviations, looks, *((_APART,) if apart else ()))
+
+
+Makers: TypeAlias = dict[str, Callable[[], tuple[Table, ...]]]
+
+
+def _apart(gated: Gated) -> Makers:
+    return {"T1": lambda: (flow(gated),), "T3": lambda: (rate_table(gated),)}
+
+
+def _contrasting(gated: Gated, hypotheses: Hypotheses) -> Makers:
+    @cache
+    def confirmed() -> tuple[Confirmed, ...]:
+        return confirmatory(gated, hypotheses)
+
+    return {
+        "T1": lambda: (flow(gated),),
+        "T2": lambda: (estimates_table(gated, confirmed()), decisions_table(confirmed(), hypotheses)),
+        "T3": lambda: (rate_table(gated),),
+        "T4": lambda: (discordance_table(gated, confirmed()),),
+        "T5": lambda: (exploratory_table(gated, exploratory(gated, hypotheses)),),
+        "T6": lambda: (sensitivity_table(gated, confirmed(), hypotheses),),
+        "T7": lambda: (gap_table(gated, confirmed()),),
+    }
 
 
 _APART = "a reliability design: its cells are analysed apart, and no arms are contrasted"

@@ -16,7 +16,7 @@ from repairlab.analysis.report.layout import (
     probability,
     ratio,
 )
-from repairlab.analysis.statistics import Contrast, NotEstimable, SignFlip
+from repairlab.analysis.statistics import ChiSquare, Contrast, NotEstimable, SignFlip
 
 _COLUMNS = (
     Column("first arm", "arm"),
@@ -58,5 +58,8 @@ def _row(line: Explored, shown: dict[str, str]) -> tuple[Value, ...]:
         tasks = result.informative + result.zeros
         mean = result.total / tasks
         return (*head, tasks, None, None, mean, None, line.p, line.q)
+    if isinstance(result, ChiSquare):
+        note = NotEstimable(f"Q = {result.statistic:.2f}, {result.df} df")
+        return (*head, None, None, None, note, None, line.p, line.q)
     reason = result if isinstance(result, NotEstimable) else NotEstimable("cannot be made")
     return (*head, None, None, None, reason, reason, None, None)
