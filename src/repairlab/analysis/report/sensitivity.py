@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from repairlab.analysis.confirmatory import Confirmed, labels
 from repairlab.analysis.gate import Gated
@@ -63,7 +64,7 @@ def sensitivity_table(gated: Gated, confirmed: Sequence[Confirmed], hypotheses: 
         f"bootstrap: {settings.bootstrap_resamples} resamples of tasks, PCG64 seed {settings.bootstrap_seed}",
         *disagreements(confirmed, wanted),
     ]
-    return Table("T6", title, _COLUMNS, tuple(_row(row, arms) for row in wanted), tuple(notes))
+    return Table("T6", title, _COLUMNS, tuple(_row(row, arms, shown) for row in wanted), tuple(notes))
 
 
 def complete_matrix(gated: Gated) -> Outcomes | NotEstimable:
@@ -105,6 +106,15 @@ def _disagreement(estimate: float, p: float, row: SensitivityRow) -> str:
     return " and ".join(said)
 
 
-def _row(row: SensitivityRow, arms: dict[str, str]) -> tuple[Value, ...]:
+def _row(row: SensitivityRow, arms: Mapping[str, str], shown: Mapping[str, str]) -> tuple[Value, ...]:
     head = (row.contrast, arms.get(row.contrast.split(" ")[0], ""), row.analysis, row.scope)
-    return (*head, row.scale, row.estimate, row.interval, row.p, row.note)
+    values = tuple(
+        NotEstimable(_labelled(value.reason, shown)) if isinstance(value, NotEstimable) else value
+        for value in (row.estimate, row.interval, row.p)
+    )
+    return (*head, row.scale, *values, _labelled(row.note, shown))
+
+
+def _labelled(text: str, shown: Mapping[str, str]) -> str:
+    """Arms in a note or a reason as they are shown everywhere."""
+    return re.sub(r"\b\w+\b", lambda word: shown.get(word[0], word[0]), text)
