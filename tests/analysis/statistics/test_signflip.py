@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -154,6 +156,23 @@ def test_pinned_asymptotic_mcnemar() -> None:
 def test_a_rounded_difference_is_refused_by_the_exact_test(value: object) -> None:
     with pytest.raises(BadInput):
         sign_flip([value])  # type: ignore[list-item]  # the refusal is what is tested
+
+
+def test_thousands_of_tasks_are_counted_exactly_and_at_once() -> None:
+    # By the pair of binomials: 2,100 steps of one and 1,900 of two.
+    totals = [1] * 1_100 + [-1] * 1_000 + [2] * 1_000 + [-2] * 900 + [0] * 2_000
+    ones, twos, observed = 2_100, 1_900, 300
+    ways = 0
+    for plus in range(twos + 1):
+        least = max(0, -(-(observed - 2 * (2 * plus - twos) + ones) // 2))
+        ways += math.comb(twos, plus) * tail_of(ones)[min(least, ones + 1)]
+    assert sign_flip(totals).p == Fraction(2 * ways, 2 ** (ones + twos))
+
+
+@cache
+def tail_of(n: int) -> list[int]:
+    row = [math.comb(n, k) for k in range(n + 1)]
+    return [*reversed(list(itertools.accumulate(reversed(row)))), 0]
 
 
 def test_differences_that_span_too_much_are_refused_and_not_left_running() -> None:

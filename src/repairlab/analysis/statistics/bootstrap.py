@@ -50,11 +50,11 @@ def resampled_sums(
         raise BadInput("a bootstrap needs finite numbers and the stratum of each row")
     sums = np.zeros((resamples, table.shape[1]))
     for stratum in sorted(set(strata)):
-        rows = table[[place for place, name in enumerate(strata) if name == stratum]]
-        rows = rows[np.lexsort(rows.T[::-1])]
-        equal = np.full(len(rows), 1 / len(rows))
+        members = table[[place for place, name in enumerate(strata) if name == stratum]]
+        # Equal rows are drawn together: how often each different row comes up is all that a sum depends on.
+        rows, counts = np.unique(members, axis=0, return_counts=True)
         for start in range(0, resamples, _BATCH):
-            times = rng.multinomial(len(rows), equal, size=_BATCH)[: resamples - start]
+            times = rng.multinomial(len(members), counts / len(members), size=_BATCH)[: resamples - start]
             sums[start : start + _BATCH] += times @ rows
     return sums
 

@@ -20,6 +20,9 @@ from repairlab.contract.errors import RefuseToStart
 
 Places = npt.NDArray[np.signedinteger]
 
+# Its dense design has a column for each task and for each task under each model.
+_MOST_MIXED_TASKS = 400
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarginalModel:
@@ -113,6 +116,8 @@ def mixed_model(outcomes: Outcomes) -> MixedModel | NotEstimable:
     """
     if missing := too_few(len(outcomes.tasks)) or _no_variation(outcomes):
         return missing
+    if len(outcomes.tasks) > _MOST_MIXED_TASKS:
+        return NotEstimable(f"not fitted: more than {_MOST_MIXED_TASKS} tasks")
     with _statsmodels():
         from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
     tasks, arms, models = outcomes.resolved.shape

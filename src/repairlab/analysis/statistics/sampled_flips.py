@@ -13,6 +13,8 @@ from repairlab.contract.errors import BadInput
 
 FLIPS = 99_999
 _BATCH = 8_192
+# Signs held at once, whatever the number of tasks.
+_SIGNS = 4_000_000
 # Sums that differ by rounding alone are ties; ties count against the observed sum.
 _TIE = 1e-12
 
@@ -54,9 +56,10 @@ def sampled_sign_flip(
     steps = np.sort(np.abs(values))
     threshold = abs(float(values.sum())) - _TIE * float(steps.sum())
     reached = 0
-    for start in range(0, flips, _BATCH):
+    batch = max(1, min(_BATCH, _SIGNS // steps.size))
+    for start in range(0, flips, batch):
         # Whole batches are drawn, so that a shorter run is the start of a longer one.
-        signs = 1.0 - 2.0 * rng.integers(0, 2, size=(_BATCH, steps.size))
+        signs = 1.0 - 2.0 * rng.integers(0, 2, size=(batch, steps.size), dtype=np.int8)
         sums = np.abs(signs @ steps)[: flips - start]
         reached += int(np.count_nonzero(sums >= threshold))
     return SampledFlips(float(values.mean()), (1 + reached) / (1 + flips), int(values.size), flips)
