@@ -132,6 +132,20 @@ def test_pinned_newcombe(abcd: tuple[int, int, int, int], low: float, high: floa
     assert ends(newcombe_paired(*abcd)) == (pytest.approx(low, abs=PINNED), pytest.approx(high, abs=PINNED))
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [((56, 70), (48, 80), 0.052431, 0.333873), ((9, 10), (3, 10), 0.170523, 0.809018)],
+)
+def test_two_wilson_intervals_make_newcombes_unpaired_one(
+    first: tuple[int, int], second: tuple[int, int], low: float, high: float
+) -> None:
+    # Newcombe, Stat Med 1998;17:873-890, method 10: a published check of Wilson's ends.
+    p1, p2 = first[0] / first[1], second[0] / second[1]
+    (low1, high1), (low2, high2) = ends(wilson(*first)), ends(wilson(*second))
+    assert p1 - p2 - ((p1 - low1) ** 2 + (high2 - p2) ** 2) ** 0.5 == pytest.approx(low, abs=PINNED)
+    assert p1 - p2 + ((high1 - p1) ** 2 + (p2 - low2) ** 2) ** 0.5 == pytest.approx(high, abs=PINNED)
+
+
 def totals_of(counts: Sequence[int]) -> list[int]:
     return [value for value, times in zip(range(-2, 3), counts, strict=True) for _ in range(times)]
 

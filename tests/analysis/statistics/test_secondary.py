@@ -113,6 +113,13 @@ def test_the_chi_square_tail_is_scipys(x: float, df: int) -> None:
     assert chi_square_tail(x, df) == pytest.approx(float(chi2.sf(x, df)), rel=1e-9, abs=1e-300)
 
 
+def test_the_chi_square_tail_at_zero_is_one() -> None:
+    assert [chi_square_tail(0.0, df) for df in range(1, 6)] == [1.0] * 5
+    for x, df in ((-1.0, 1), (1.0, 0)):
+        with pytest.raises(BadInput):
+            chi_square_tail(x, df)
+
+
 def test_the_bootstrap_resamples_within_strata_and_ignores_order() -> None:
     values, strata = [1.0, 1.0, 1.0, 5.0, 7.0], ["a", "a", "a", "b", "b"]
     sums = resampled_sums(values, strata, rng(), 2_000)[:, 0]

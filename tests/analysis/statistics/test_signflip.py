@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from repairlab.analysis.statistics import NotEstimable, mcnemar, mcnemar_chi_square, sign_flip
+from repairlab.analysis.statistics import NotEstimable, mcnemar, mcnemar_chi_square, sign_flip, sign_test
 from repairlab.contract.errors import BadInput
 
 PAIRS = [
@@ -178,6 +178,12 @@ def tail_of(n: int) -> list[int]:
 def test_differences_that_span_too_much_are_refused_and_not_left_running() -> None:
     with pytest.raises(BadInput, match="sampled"):
         sign_flip([Fraction(1, 7919), Fraction(1, 7907), 1])
+
+
+def test_the_sign_test_over_draws_takes_signs_and_drops_ties() -> None:
+    assert sign_test([Fraction(1, 3), Fraction(2, 3), 1, Fraction(1, 6), 0, 0]).p == Fraction(1, 8)
+    assert sign_test([3, -1, 0]).p == 1
+    assert sign_test([]).p == 1
 
 
 def test_negative_counts_are_refused() -> None:

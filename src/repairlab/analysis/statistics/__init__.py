@@ -43,7 +43,7 @@ from repairlab.analysis.statistics.localisation import (
     first_gold_rank,
     macro_mean,
 )
-from repairlab.analysis.statistics.mcnemar import ChiSquare, McNemar, mcnemar, mcnemar_chi_square
+from repairlab.analysis.statistics.mcnemar import ChiSquare, McNemar, mcnemar, mcnemar_chi_square, sign_test
 from repairlab.analysis.statistics.multiplicity import benjamini_hochberg, bonferroni, holm, tarone_holm
 from repairlab.analysis.statistics.oracle_gap import OracleGap, folds_of, oracle_gap
 from repairlab.analysis.statistics.outcomes import Outcomes, outcomes_of
@@ -129,6 +129,7 @@ __all__ = [
     "sensitivity",
     "shares_without",
     "sign_flip",
+    "sign_test",
     "tango",
     "tarone_holm",
     "two_sided_p",

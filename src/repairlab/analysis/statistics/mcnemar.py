@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -44,6 +45,16 @@ def mcnemar(b: int, c: int) -> McNemar:
     at = Fraction(math.comb(n, fewer), 2**n)
     mid = Fraction(2 * tail, 2**n) - at if b != c else 1 - at / 2
     return McNemar(b, c, p, mid)
+
+
+def sign_test(differences: Sequence[int | Fraction]) -> McNemar:
+    """Exact two-sided sign test over tasks with several draws: only the sign of a difference counts.
+
+    Args:
+        differences: for each task the first arm's mean over draws and models minus the second's, or any
+            positive multiple of it. Ties are dropped.
+    """
+    return mcnemar(sum(value > 0 for value in differences), sum(value < 0 for value in differences))
 
 
 def mcnemar_chi_square(b: int, c: int) -> ChiSquare | NotEstimable:
