@@ -76,6 +76,20 @@ def verify(experiment: Name, study: StudyDir = HERE) -> None:
 
 
 @app.command()
+def skeleton(
+    experiment: Name,
+    study: StudyDir = HERE,
+    sources: Sources = "",
+    cache: Cache = "",
+    show: Annotated[str, typer.Option("--show", metavar="TASK", help="Print this task's skeleton too.")] = "",
+) -> None:
+    """What the first stage of A001 is shown of each task, and whether the files of its fix are in it."""
+    from repairlab.cli.skeletons import skeleton_command
+
+    skeleton_command(study, experiment, sources, cache, show=show)
+
+
+@app.command()
 def prepare(
     experiment: Name,
     study: StudyDir = HERE,

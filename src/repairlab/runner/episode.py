@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from repairlab.agents.clocks import Clock
 from repairlab.agents.context import ContextBound
 from repairlab.agents.loop import Episode, EpisodeResult, Model, Record, Rules
-from repairlab.agents.prompts import first_messages, stage_messages, tool_schemas
+from repairlab.agents.prompts import first_messages, tool_schemas
 from repairlab.agents.staged.episode import StagedEpisode, StagedRules
-from repairlab.agents.staged.repository import StagedRepository
 from repairlab.agents.syntax import SyntaxCheck
 from repairlab.agents.toolbox import PublicTests, Toolbox
 from repairlab.contract.canonical import Json
-from repairlab.contract.errors import IntegrityViolation, RefuseToStart
+from repairlab.contract.errors import RefuseToStart
 from repairlab.contract.study import Inputs
-from repairlab.contract.task import Task
 from repairlab.evaluation.public import run_public_tests
 from repairlab.evaluation.runs import TestRun
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.manifest.cell import Cell
-from repairlab.repositories.policy import check_production
 from repairlab.repositories.workspace import Workspace
-from repairlab.runner.indexes import Indexes
 from repairlab.runner.model import Sampling
 from repairlab.runner.preparing import Ready
 from repairlab.runner.searching import SEARCH_TOOLS, search_tools
+from repairlab.runner.stages import stage_requests, staged_repository
 from repairlab.search.vectors import QueryVectors
 
 TOOLS_WITH_AN_IMPLEMENTATION = SEARCH_TOOLS | {"read_file", "apply_patch", "run_tests", "finish"}
@@ -82,14 +78,13 @@ def converse(
     bound = ContextBound(shared.generation, cell.identity.context_tokens)
     if treatment.kind == "staged":
         stages = StagedEpisode(
-            StagedRules(shared.budgets, shared.staged, shared.patch, inputs.wording.prompts.staged),
-            partial(stage_messages, ready.task, inputs.wording),
+            StagedRules(shared.budgets, shared.staged, shared.patch),
+            stage_requests(inputs, ready.task, bound),
             staged_repository(inputs, ready.task, ready.indexes),
             workspace,
             tests,
             model,
             clock,
-            bound,
             record,
         )
         return stages.run()
@@ -105,22 +100,6 @@ def converse(
     toolbox = Toolbox(workspace, shared.view, tests, searches, syntax)
     episode = Episode(rules, model, toolbox, clock, bound, record)
     return episode.run(first_messages(ready.task, treatment, inputs.wording, shared.budgets))
-
-
-def staged_repository(inputs: Inputs, task: Task, indexes: Indexes | None) -> StagedRepository:
-    """The base commit of `task` as a staged treatment sees it.
-
-    Raises:
-        IntegrityViolation: its symbols were not prepared.
-    """
-    if indexes is None or indexes.symbols is None:
-        raise IntegrityViolation(f"{task.id}: the symbols of the base were not prepared")
-    rules = inputs.shared.patch
-
-    def protected(path: str) -> bool:
-        return check_production(path, rules, task.language) is not None
-
-    return StagedRepository(indexes.corpus, indexes.symbols, protected)
 
 
 @dataclass(frozen=True, slots=True)

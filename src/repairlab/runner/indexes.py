@@ -49,9 +49,19 @@ def open_indexes(inputs: Inputs, task: Task, source: BlobSource, places: SearchP
     else:
         found = Indexes(build_corpus(source, task.base, task.language, shared.corpus, cache=places.corpora))
     if any(arm.kind == "staged" for arm in arms):
-        symbols = build_symbols(found.corpus, task.language, cache=places.blobs, folder=places.indexes)
-        found = replace(found, symbols=symbols)
+        return open_symbols(inputs, task, source, places, found)
     return found
+
+
+def open_symbols(
+    inputs: Inputs, task: Task, source: BlobSource, places: SearchPlaces, found: Indexes | None = None
+) -> Indexes:
+    """`found`, or else the corpus alone, with the symbols of the base."""
+    if found is None:
+        rules = inputs.shared.corpus
+        found = Indexes(build_corpus(source, task.base, task.language, rules, cache=places.corpora))
+    symbols = build_symbols(found.corpus, task.language, cache=places.blobs, folder=places.indexes)
+    return replace(found, symbols=symbols)
 
 
 def with_vectors(

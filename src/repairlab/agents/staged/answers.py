@@ -7,12 +7,13 @@ the same code, as for a diff. A mark of a list before a line and back-quotes aro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from repairlab.agents.staged.packing import Span
 from repairlab.repositories.diffs import Fault, Step, unwrap
+from repairlab.search.results import quote_path
 
 _LIST_MARK = re.compile(r"^(?:[-*]|\d{1,3}[.)])[ \t]+")
 _PLACE = re.compile(r"(?P<kind>function|class|type|lines?)[ \t]*:[ \t]*(?P<what>\S.*)")
@@ -99,24 +100,20 @@ def read_selection(
 
 
 def read_places(
-    reply: str,
-    files: Mapping[str, Definitions],
-    known: Mapping[str, str],
-    limit: int,
-    steps: tuple[Step, ...],
+    reply: str, files: Mapping[str, Definitions], limit: int, steps: tuple[Step, ...]
 ) -> Localisation | Fault:
     """Places named in `reply`.
 
     Args:
         reply: the content of the reply.
-        files: the files that were shown.
-        known: their paths, by the form in which they may be named.
+        files: those that were shown, by path.
         limit: more places are dropped.
         steps: of the frozen normalisation of diffs.
     """
     answer = _answer(reply, steps)
     if isinstance(answer, Fault):
         return answer
+    known = either_form(list(files))
     found: list[Place] = []
     unknown = 0
     path: str | None = None
@@ -170,6 +167,6 @@ def _meant(path: str, file: Definitions, kind: str, what: str) -> Iterator[Place
         yield Place(path, label, first, last)
 
 
-def either_form(paths: Sequence[str], quote: Callable[[str], str]) -> dict[str, str]:
+def either_form(paths: Sequence[str]) -> dict[str, str]:
     """Each path by itself and by the form in which it is shown."""
-    return {form: path for path in paths for form in (quote(path), path)}
+    return {form: path for path in paths for form in (quote_path(path), path)}

@@ -6,20 +6,17 @@ a patch. The public tests run once behind an accepted patch; their result is rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from repairlab.agents.budget import Spent, budget_end
 from repairlab.agents.clocks import Clock
-from repairlab.agents.context import ContextBound
 from repairlab.agents.loop import EpisodeResult, Model, Record, Tally, Tokens, ask, kind_without_call
 from repairlab.agents.staged.answers import (
     Dropped,
     Localisation,
     Place,
     Selection,
-    either_form,
     read_places,
     read_selection,
     render_places,
@@ -27,16 +24,15 @@ from repairlab.agents.staged.answers import (
 from repairlab.agents.staged.measure import TokenRule
 from repairlab.agents.staged.packing import Packed, Packer, Span
 from repairlab.agents.staged.repository import StagedRepository
+from repairlab.agents.staged.requests import StageRequests
 from repairlab.agents.staged.skeleton import Skeleton, build_skeleton
 from repairlab.agents.toolbox import Checkout, PublicTests, patch_facts
 from repairlab.contract.canonical import Json
 from repairlab.contract.controls import Budgets, PatchRules, Staged
 from repairlab.contract.outcome import EndReason, Stage
-from repairlab.contract.wording import StagedPrompts, fill
 from repairlab.hosts.chat import DeadlineReached, UnparsableCall
 from repairlab.repositories.diffs import Fault
 from repairlab.repositories.workspace import Refused
-from repairlab.search.results import quote_path
 
 _UNUSABLE = {
     "files": EndReason.FILES_STAGE_UNUSABLE,
@@ -52,7 +48,6 @@ class StagedRules:
     budgets: Budgets
     staged: Staged
     patch: PatchRules
-    prompts: StagedPrompts
 
 
 class StagedEpisode:
@@ -60,36 +55,33 @@ class StagedEpisode:
 
     Args:
         rules: frozen.
-        messages: the messages of a stage, from the text of its work.
+        requests: the text of each stage's request.
         repository: the base commit.
         checkout: what the patch is applied to.
         tests: the public allowlist.
         model: the agent.
         clock: of the cell.
-        bound: the context, before any request.
         record: writes to the transcript.
     """
 
     def __init__(
         self,
         rules: StagedRules,
-        messages: Callable[[str], list[Json]],
+        requests: StageRequests,
         repository: StagedRepository,
         checkout: Checkout,
         tests: PublicTests,
         model: Model,
         clock: Clock,
-        bound: ContextBound,
         record: Record,
     ) -> None:
         self._rules = rules
-        self._messages = messages
+        self._requests = requests
         self._repository = repository
         self._checkout = checkout
         self._tests = tests
         self._model = model
         self._clock = clock
-        self._bound = bound
         self._record = record
         self._rule = TokenRule(rules.staged.light_bytes_per_token)
         self._spent = Spent()
@@ -113,14 +105,12 @@ class StagedEpisode:
 
     def _files(self) -> Selection | EndReason:
         staged = self._rules.staged
-        most = str(staged.selected_files)
-        work = partial(fill, self._rules.prompts.files, selected_files=most)
-        cap = self._cap(work(skeleton=""), staged.skeleton_tokens)
+        cap = self._cap(self._requests.files(""), staged.skeleton_tokens)
         if isinstance(cap, EndReason):
             return cap
         skeleton = build_skeleton(self._repository.outlines(), self._rule, cap)
         self._record(_skeleton_record(skeleton, cap))
-        reply = self._ask("files", work(skeleton=skeleton.text))
+        reply = self._ask("files", self._requests.files(skeleton.text))
         if isinstance(reply, EndReason):
             return reply
         steps = self._rules.patch.normalisation
@@ -132,20 +122,18 @@ class StagedEpisode:
 
     def _lines(self, selection: Selection) -> Localisation | EndReason:
         staged = self._rules.staged
-        most = str(staged.locations)
-        work = partial(fill, self._rules.prompts.lines, locations=most)
-        cap = self._cap(work(source=""), staged.source_tokens)
+        cap = self._cap(self._requests.lines(""), staged.source_tokens)
         if isinstance(cap, EndReason):
             return cap
         packed = self._packer(selection.paths).whole_files(cap)
         self._record(_source_record("lines", packed, cap))
-        reply = self._ask("lines", work(source=packed.text))
+        reply = self._ask("lines", self._requests.lines(packed.text))
         if isinstance(reply, EndReason):
             return reply
-        paths = list(dict.fromkeys(span.path for span in packed.shown))
-        files = {path: self._repository.definitions(path) for path in paths}
+        shown = dict.fromkeys(span.path for span in packed.shown)
+        files = {path: self._repository.definitions(path) for path in shown}
         steps = self._rules.patch.normalisation
-        found = read_places(reply, files, either_form(paths, quote_path), staged.locations, steps)
+        found = read_places(reply, files, staged.locations, steps)
         if isinstance(found, Fault):
             return self._unusable("lines", found.code)
         places: Json = [_place(one) for one in found.places]
@@ -154,14 +142,14 @@ class StagedEpisode:
 
     def _repair(self, localisation: Localisation) -> EndReason | None:
         places = localisation.places
-        work = partial(fill, self._rules.prompts.repair, places=render_places(places))
-        cap = self._cap(work(source=""), self._rules.staged.source_tokens)
+        named = render_places(places)
+        cap = self._cap(self._requests.repair(named, ""), self._rules.staged.source_tokens)
         if isinstance(cap, EndReason):
             return cap
         packer = self._packer(list(dict.fromkeys(place.path for place in places)))
         packed = packer.places([self._around(place) for place in places], cap)
         self._record(_source_record("repair", packed, cap))
-        reply = self._ask("repair", work(source=packed.text))
+        reply = self._ask("repair", self._requests.repair(named, packed.text))
         if isinstance(reply, EndReason):
             return reply
         with self._clock.running("tool"):
@@ -180,22 +168,20 @@ class StagedEpisode:
         self._record({"type": "validation", "test_run": result})
         return EndReason.FINISHED
 
-    def _cap(self, rest: str, frozen: int) -> int | EndReason:
-        """Tokens for the packed text: the frozen cap, and no more than the context has left beside `rest`."""
+    def _cap(self, empty: list[Json], frozen: int) -> int | EndReason:
+        """Tokens for what is packed into `empty`, or why no request is sent any more."""
         budgets = self._rules.budgets
         end = budget_end(self._spent, budgets, self._clock.binding(budgets.binding_clock))
-        room = self._bound.room(self._messages(rest), [])
-        if end is None and room <= 0:
-            return EndReason.CONTEXT_EXHAUSTED
-        return end or min(frozen, room)
+        cap = self._requests.cap(empty, frozen)
+        return end or (cap if cap > 0 else EndReason.CONTEXT_EXHAUSTED)
 
-    def _ask(self, stage: Stage, work: str) -> str | EndReason:
+    def _ask(self, stage: Stage, messages: list[Json]) -> str | EndReason:
         """The content of the one reply of a stage."""
         budgets = self._rules.budgets
         left = budgets.agent_clock_seconds - self._clock.binding(budgets.binding_clock)
         self._spent = self._spent.with_model_call()
         with self._clock.running("model"):
-            reply = ask(self._model, self._messages(work), [], left, self._tally)
+            reply = ask(self._model, messages, [], left, self._tally)
         if reply is None:
             return EndReason.CONTEXT_EXHAUSTED
         if isinstance(reply, DeadlineReached):

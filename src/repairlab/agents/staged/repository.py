@@ -10,7 +10,6 @@ from repairlab.agents.staged.packing import SourceFile
 from repairlab.agents.staged.skeleton import Outline, outlines
 from repairlab.contract.errors import IntegrityViolation
 from repairlab.search.corpus import Corpus
-from repairlab.search.results import quote_path
 from repairlab.search.symbols_blob import Kind
 from repairlab.search.symbols_index import SymbolIndex
 
@@ -37,7 +36,7 @@ class StagedRepository:
 
     def known(self) -> dict[str, str]:
         """Every path, by the forms in which it may be named."""
-        return either_form([file.path for file in self.corpus.files], quote_path)
+        return either_form([file.path for file in self.corpus.files])
 
     def source(self, path: str) -> SourceFile:
         """The lines of a file."""

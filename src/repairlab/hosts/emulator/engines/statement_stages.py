@@ -26,6 +26,7 @@ FILES = 10
 WINDOWS = 8
 WINDOW_LINES = 40
 _SHORTEST = 3
+_SHORT = frozenset(re.findall(r"\w+", "the and for not but are its has can was one two all any our you out"))
 _TEST = re.compile(r"(^|/)(tests?/|test_[^/]*$|conftest\.py$)|_test\.(py|go)$")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SIGN = "(calibration model: statement)"
@@ -53,9 +54,8 @@ def answer(request: EngineRequest, stage: Stage, statement: str, known: TaskKnow
 def words_of(text: str) -> frozenset[str]:
     """Identifiers and their parts in lower case, but for short and common words."""
     whole = {word.lower() for word in _IDENTIFIER.findall(text)}
-    return frozenset(
-        word for word in whole | set(parts_of(text)) if len(word) >= _SHORTEST and word not in COMMON
-    )
+    words = whole | set(parts_of(text))
+    return frozenset(word for word in words if len(word) >= _SHORTEST) - COMMON - _SHORT
 
 
 def _files(request: EngineRequest, words: frozenset[str]) -> list[str]:
