@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from repairlab.analysis.costs_table import Cost, load_costs
 from repairlab.analysis.gate import GateClosed, Gated, admit
 from repairlab.analysis.outcomes import Design, Outcome, crossed, load_outcomes
+from repairlab.analysis.statistics import mean_cost
 from repairlab.contract.errors import BadInput
 
 Row = tuple[str, str, str, int, int | str, int]
@@ -171,3 +173,22 @@ def test_a08_rows_that_nobody_planned_are_listed_and_left_out(load: Load) -> Non
 def test_a_stratum_other_than_the_planned_one_is_a_fault(load: Load) -> None:
     with pytest.raises(BadInput, match="was planned in 'easy'"):
         load([("t01", "hard", "A", 1, 1, 0)])
+
+
+def costs(tmp_path: Path, *lines: str) -> tuple[Cost, ...]:
+    path = tmp_path / "costs.csv"
+    path.write_text("\n".join(["task,arm,tokens,resolved", *lines]) + "\n")
+    return load_costs(path)
+
+
+def test_a10_costs_that_cannot_be_true_are_named_and_nothing_is_loaded(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as error:
+        costs(tmp_path, "t01,A,1200,0", "t01,B,0,0", "t02,A,900,1", "t02,B,,1", "t03,A,-5,1", "t03,B,1e400,1")
+    assert [int(line.split(":")[1]) for line in str(error.value).splitlines()[1:]] == [3, 6, 7]
+
+
+def test_a10_an_unknown_cost_is_null_and_the_mean_says_how_many_it_knows(tmp_path: Path) -> None:
+    loaded = costs(tmp_path, "t01,A,1200,0", "t02,A,900,1", "t03,A,,1")
+    assert [cost.tokens for cost in loaded] == [1200, 900, None]
+    mean = mean_cost([cost.tokens for cost in loaded])
+    assert (mean.mean, mean.known) == (1050.0, 2)

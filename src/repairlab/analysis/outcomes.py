@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -39,6 +39,18 @@ class Design:
     arms: tuple[str, ...]
     models: tuple[str, ...]
     labels: Mapping[str, str]
+    slots: Mapping[str, Mapping[str, tuple[tuple[str, str], ...]]] = field(
+        init=False, repr=False, compare=False
+    )
+    """Arm to task to the model and draw of each planned cell, all sorted: the same order for every arm."""
+
+    def __post_init__(self) -> None:
+        """Index the planned keys once: a report asks for every pair of arms."""
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for key in sorted(self.planned):
+            found.setdefault(key.arm, {}).setdefault(key.task, []).append((key.model, key.draw))
+        slots = {arm: {task: tuple(own) for task, own in tasks.items()} for arm, tasks in found.items()}
+        object.__setattr__(self, "slots", slots)
 
     @property
     def stratum_names(self) -> tuple[str, ...]:

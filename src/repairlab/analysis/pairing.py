@@ -124,9 +124,10 @@ def _slots(
     design = gated.design
     if arm not in design.arms:
         raise BadInput(f"{arm} is no arm of {gated.provenance.experiment}")
-    found: dict[str, list[tuple[str, str]]] = {}
-    for key in sorted(design.planned):
-        wanted = (models is None or key.model in models) and (tasks is None or key.task in tasks)
-        if key.arm == arm and wanted:
-            found.setdefault(key.task, []).append((key.model, key.draw))
-    return found
+    wanted = None if tasks is None else set(tasks)
+    found = {
+        task: [slot for slot in own if models is None or slot[0] in models]
+        for task, own in design.slots.get(arm, {}).items()
+        if wanted is None or task in wanted
+    }
+    return {task: own for task, own in found.items() if own}
