@@ -228,6 +228,17 @@ def test_deviations_of_the_experiment_are_printed(run: Run, simulate: Callable[.
     assert "there is no table T9" in run("report", "simulated", "--only", "T9", *study, expect=2)
 
 
+def test_a_control_that_was_changed_after_the_freeze_closes_the_gate(
+    run: Run, simulate: Callable[..., Any]
+) -> None:
+    store = simulate()
+    path = store.study.contracts / "shared.toml"
+    path.write_text(path.read_text().replace("tool_calls = 12", "tool_calls = 13"))
+    said = run("report", "simulated", "--incomplete", "--study", str(store.study.root), expect=3)
+    assert "frozen input: contracts/shared.toml: changed since the freeze" in said
+    assert "not even an incomplete one" in said
+
+
 def test_a_simulation_never_lies_where_a_study_is(run: Run, tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").write_text("")

@@ -9,9 +9,12 @@ import pytest
 
 from repairlab.analysis.costs_table import Cost, load_costs
 from repairlab.analysis.gate import GateClosed, Gated, admit
+from repairlab.analysis.hypotheses import load_hypotheses
 from repairlab.analysis.outcomes import Design, Outcome, crossed, load_outcomes
+from repairlab.analysis.report.assemble import assemble
 from repairlab.analysis.statistics import mean_cost
 from repairlab.contract.errors import BadInput
+from repairlab.contract.study import open_study
 
 Row = tuple[str, str, str, int, int | str, int]
 EASY, HARD = ("t01", "t02", "t03", "t04"), ("t05", "t06", "t07", "t08")
@@ -192,3 +195,21 @@ def test_a10_an_unknown_cost_is_null_and_the_mean_says_how_many_it_knows(tmp_pat
     assert [cost.tokens for cost in loaded] == [1200, 900, None]
     mean = mean_cost([cost.tokens for cost in loaded])
     assert (mean.mean, mean.known) == (1050.0, 2)
+
+
+def test_a05_the_imbalance_stands_in_the_headline_table(load: Load) -> None:
+    design = crossed({"easy": EASY, "hard": HARD}, ["H007", "H000"], [""], ["1", "2"])
+    names = {"A": "H007", "B": "H000"}
+    table = rows(
+        lambda n, arm, draw: "" if arm == "B" and n % 2 else int(n % 2 == 0),
+        lambda n, arm: int(arm == "B" and n % 2),
+    )
+    outcomes = load([(*row[:2], names[row[2]], *row[3:]) for row in table], design)
+    gated = admit(design, outcomes, "table", incomplete=True)
+    hypotheses = load_hypotheses(open_study(Path(__file__).resolve().parents[2]))
+    flow, estimates, verdicts = assemble(gated, hypotheses, only=("T1", "T2")).tables
+    assert [row[4] for row in flow.rows] == [0, 8, 8]
+    (line,) = [dict(zip(estimates.header, row, strict=True)) for row in estimates.texts()]
+    assert (line["without outcome"], line["first solved"], line["second solved"]) == ("0 / 8", "8/8", "8/8")
+    assert (line["difference"], line["bounds"], line["missing pairs"]) == ("+0.0", "-50.0 to +50.0", "8")
+    assert "inconclusive" in str(verdicts.texts())

@@ -53,7 +53,7 @@ _LISTED = 20
 """Findings of one rule that the message names; `GateClosed.findings` has them all."""
 
 MISSING, UNPLANNED, SCORED_FAILURE = "missing", "unplanned", "infrastructure record with an outcome"
-DUPLICATE, UNEQUAL, EMPTY = "duplicate", "unequal arms", "no data"
+DUPLICATE, UNEQUAL, EMPTY, CHANGED = "duplicate", "unequal arms", "no data", "frozen input"
 TOLERATED = frozenset({MISSING, UNPLANNED, SCORED_FAILURE})
 """What an incomplete report may leave out, and says so. Everything else closes the gate for good."""
 
@@ -134,11 +134,12 @@ def require_gated(gated: object) -> None:
         raise TypeError("only outcomes that passed the gate are analysed")
 
 
-def admit_frames(frames: Frames, *, incomplete: bool = False) -> Gated:
+def admit_frames(frames: Frames, *, changed: Sequence[str] = (), incomplete: bool = False) -> Gated:
     """Let the records of one experiment pass, or say everything that forbids it.
 
     Args:
         frames: what the store holds.
+        changed: frozen inputs that are not what was frozen; any closes the gate.
         incomplete: whether missing cells are tolerated, stamped on every output and bounded.
 
     Raises:
@@ -151,7 +152,8 @@ def admit_frames(frames: Frames, *, incomplete: bool = False) -> Gated:
         rules = (UNEQUAL,)
     unplanned = [Finding(UNPLANNED, name) for name in frames.unplanned]
     replaceable = plan.kind not in ("main", "reliability")
-    findings = [Finding(rule, text) for rule, text in store_findings(frames)]
+    findings = [Finding(CHANGED, text) for text in changed]
+    findings += [Finding(rule, text) for rule, text in store_findings(frames)]
     seals = frames.tables["cells"].filter("sealed").select("sequence", "seal").sort("sequence").iter_rows()
     provenance = Provenance(
         plan.experiment,

@@ -6,12 +6,13 @@ Nothing heavy is imported before a command needs it, so that help and status ans
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from repairlab.contract.errors import RepairlabError
+from repairlab.contract.errors import RefuseToStart, RepairlabError
 
 app = typer.Typer(
     name="repairlab",
@@ -238,6 +239,7 @@ def report(
     unblind: Unblind = "",
 ) -> None:
     """Report the registered analysis. Exit status 3, with a list, while the records are not complete."""
+    need_analysis()
     from repairlab.cli.reporting import report_command
 
     report_command(
@@ -254,6 +256,7 @@ def export(
     unblind: Unblind = "",
 ) -> None:
     """Export cells, attempts, calls, transitions, files and tests as Parquet, with a data dictionary."""
+    need_analysis()
     from repairlab.cli.exporting import export_command
 
     export_command(study, experiment, out, unblind, incomplete=incomplete)
@@ -282,6 +285,7 @@ def simulate(
     study: StudyDir = HERE,
 ) -> None:
     """Write a study directory with simulated outcomes, in the real format: for tests and teaching."""
+    need_analysis()
     from repairlab.cli.simulating import Wanted, simulate_command
 
     given = Wanted(
@@ -425,6 +429,19 @@ def serve(
         llama=llama,
         minilm=minilm,
     )
+
+
+def need_analysis() -> None:
+    """Refuse a command whose libraries belong to an extra that is not installed.
+
+    Raises:
+        RefuseToStart: with the command that installs it.
+    """
+    for name in ("polars", "statsmodels"):
+        if find_spec(name) is None:
+            raise RefuseToStart(
+                f"this command needs {name}", repair="install the extra: pip install 'repairlab[analysis]'"
+            )
 
 
 def entry() -> None:

@@ -17,7 +17,7 @@ from repairlab.cli.opening import outcomes_opened
 from repairlab.cli.tables import print_table
 from repairlab.contract.study import Inputs, Study, load_inputs, open_study
 from repairlab.manifest.deviations import read as read_deviations
-from repairlab.manifest.freeze import Frozen, read_frozen
+from repairlab.manifest.freeze import Frozen, differences, read_frozen
 from repairlab.store.blinding import Look
 from repairlab.store.layout import Layout
 
@@ -55,7 +55,8 @@ def gated(opened: Opened, *, incomplete: bool) -> Gated:
     Raises:
         GateClosed: with every finding.
     """
-    return admit_frames(frames_of(opened), incomplete=incomplete)
+    changed = differences(opened.study, opened.inputs, opened.frozen, opened.frozen.record.code)
+    return admit_frames(frames_of(opened), changed=changed, incomplete=incomplete)
 
 
 def frames_of(opened: Opened) -> Frames:
