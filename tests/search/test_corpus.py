@@ -158,10 +158,16 @@ def test_the_digest_moves_with_tree_and_rules_and_with_nothing_else(memory_sourc
 
 
 def test_the_digest_has_a_golden_value(memory_source):
-    rules = CorpusRules(python_suffixes=(".py",), go_suffixes=(".go",), file_bytes=4194304)
+    rules = CorpusRules(
+        python_suffixes=(".py",),
+        go_suffixes=(".go",),
+        file_bytes=4194304,
+        generated="behind-all-others",
+        generated_lines=40,
+    )
     entries = memory_source({"a.py": b"x = 1\n", "\udcff.py": b""}).entries("")
 
-    golden = "49ed1b49fbf9a5e77e6d38f7dfbe04fa4000f8bcb191089ebc416b55d3161ab3"
+    golden = "26a6c3088788d4743d34b965191a252199d529885afbc45a03c359e9b5411ee8"
     assert select(entries, "python", rules).digest == golden
 
 

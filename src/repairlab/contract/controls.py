@@ -83,6 +83,10 @@ class Corpus(StrictModel):
     go_suffixes: tuple[str, ...]
     file_bytes: int = Field(ge=1024, le=2**30)
     """Larger files are left out and listed with the reason."""
+    generated: Literal["behind-all-others"]
+    """Where a generated file stands in every ranking of files, whatever its score."""
+    generated_lines: int = Count
+    """A file is generated if a comment among its first so many lines says "generated" and "do not edit"."""
 
 
 class Exact(StrictModel):

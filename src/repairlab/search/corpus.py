@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count
 from operator import add
 from pathlib import Path
+
+import numpy as np
 
 from repairlab.contract.controls import Corpus as CorpusRules
 from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.contract.task import Language
 from repairlab.search.blobs import BlobSource, check_blob, path_bytes
 from repairlab.search.container import Container, open_container, open_or_build, write
-from repairlab.search.selection import Selection, Skipped, SkipReason, select
+from repairlab.search.lines import Lines, lines_around, places_of
+from repairlab.search.selection import Selection, Skipped, SkipReason, generated_files, select
 from repairlab.search.words import WordIndex, word_sections
 
 _KIND = "corpus"
@@ -44,7 +47,13 @@ class CorpusFile:
 
 
 class Corpus:
-    """An opened corpus. Immutable; files are addressed by their id, lines from 1, offsets in bytes from 0."""
+    """An opened corpus. Immutable; files are addressed by their id, lines from 1, offsets in bytes from 0.
+
+    Attributes:
+        files: in the order of their path bytes.
+        skipped: what is left out, and why.
+        generated: ids of the files that say so at their head: every ranking puts them behind all others.
+    """
 
     __slots__ = (
         "_buffer",
@@ -55,6 +64,7 @@ class Corpus:
         "_starts",
         "_words",
         "files",
+        "generated",
         "skipped",
     )
 
@@ -69,6 +79,7 @@ class Corpus:
             Skipped(path, SkipReason(reason))
             for path, reason in zip(*[iter(_texts(container, "skipped"))] * 2, strict=True)
         )
+        self.generated = frozenset(container.numbers("generated"))
         self._ids = {file.path: number for number, file in enumerate(self.files)}
         self._words: WordIndex | None = None
 
@@ -122,6 +133,17 @@ class Corpus:
         last = min(end, self.files[file].lines)
         return tuple(bytes(self._line(file, number)) for number in range(max(start, 1), last + 1))
 
+    def lines_with(self, text: bytes, files: Sequence[int]) -> Lines:
+        """The lines of these files that hold `text`, which has no newline and is not empty."""
+        buffer = np.frombuffer(self._buffer, np.uint8)
+        starts = np.frombuffer(self._starts, np.uint32)
+        places = places_of(text, buffer)
+        if len(files) < len(self.files):
+            wanted = np.zeros(len(self.files), np.bool_)
+            wanted[list(files)] = True
+            places = places[wanted[np.searchsorted(starts, places, "right") - 1]]
+        return lines_around(places, buffer, np.frombuffer(self._newlines, np.uint32), starts)
+
     def _line(self, file: int, number: int) -> memoryview:
         place = self._first[file] + number - 1
         begin = self._starts[file] if number == 1 else self._newlines[place - 1] + 1
@@ -146,7 +168,7 @@ def build_corpus(
             path,
             kind=_KIND,
             digest=selection.digest,
-            build=lambda: _build(source, selection, language, path),
+            build=lambda: _build(source, selection, language, rules, path),
         )
     )
 
@@ -166,7 +188,9 @@ def corpus_path(cache: Path, digest: str) -> Path:
     return cache / f"{digest}.corpus"
 
 
-def _build(source: BlobSource, selection: Selection, language: Language, path: Path) -> None:
+def _build(
+    source: BlobSource, selection: Selection, language: Language, rules: CorpusRules, path: Path
+) -> None:
     blobs = _read(source, selection)
     kept = [(name, blob_id) for name, blob_id in selection.files if b"\0" not in blobs[blob_id]]
     binary = [
@@ -178,6 +202,7 @@ def _build(source: BlobSource, selection: Selection, language: Language, path: P
         "paths": _joined(name for name, _ in kept),
         "blobs": _joined(blob_id for _, blob_id in kept),
         "skipped": _joined(text for item in skipped for text in (item.path, item.reason)),
+        "generated": memoryview(array("I", generated_files(data, rules))),
         **_text_sections(data),
         **word_sections(data),
     }

@@ -105,7 +105,10 @@ class DenseIndex:
         return self._chunks.corpus
 
     def best_chunks(self, query: Vector, count: int) -> tuple[ScoredChunk, ...]:
-        """The `count` best chunks, ties by path bytes and first line; fewer where the corpus has fewer."""
+        """The `count` best chunks, ties by path bytes and first line; fewer where the corpus has fewer.
+
+        Chunks of generated files stand behind all others.
+        """
         ranked = self._ranked(query, lambda settled: len(settled) >= count)
         return tuple(self._scored(position, score) for position, score in ranked[:count])
 
@@ -125,6 +128,7 @@ class DenseIndex:
         self, query: Vector, enough: Callable[[Sequence[tuple[int, float]]], bool]
     ) -> list[tuple[int, float]]:
         """The first (position of a chunk, score) of all, as many as are `enough` or as there are."""
+        generated, chunks = self.corpus.generated, self._chunks.all
         wanted = _FIRST_CANDIDATES
         while True:
             rows, scores, bound = self._index.candidates(query, wanted)
@@ -135,9 +139,12 @@ class DenseIndex:
                     if s > bound
                     for p in self._holders[row]
                 ),
-                key=lambda pair: (-pair[1], pair[0]),
+                key=lambda pair: (chunks[pair[0]].file in generated, -pair[1], pair[0]),
             )
-            if enough(settled) or wanted >= self._index.size:
+            if (
+                enough([pair for pair in settled if chunks[pair[0]].file not in generated])
+                or wanted >= self._index.size
+            ):
                 return settled
             wanted *= 4
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from repairlab.contract.controls import Exact, Search, View
 from repairlab.search.corpus import Corpus
+from repairlab.search.lines import Lines
 from repairlab.search.matchers import Matcher, TextMatcher, regex_matcher
 from repairlab.search.needs import candidates
 from repairlab.search.results import Hit, QueryError
@@ -39,7 +43,7 @@ class RankedFile:
 
 @dataclass(frozen=True, slots=True)
 class ExactRanking:
-    """Every file with a match, most matching lines first, ties by path bytes."""
+    """Every file with a match, most matching lines first, ties by path bytes; generated files behind all."""
 
     matcher: Matcher
     files: tuple[RankedFile, ...]
@@ -62,11 +66,16 @@ class ExactSearch:
         search: how many files and lines are shown, how long a query may be.
         view: how long a shown line may be.
         controls: how large a pattern may be, and how long it may take.
+        filtered_bytes: files of so many bytes and more are not scanned whole where it can be told which
+            lines may match. Changes no answer.
     """
 
-    __slots__ = ("_controls", "_corpus", "_limits", "_search")
+    __slots__ = ("_controls", "_corpus", "_filtered_bytes", "_limits", "_search")
 
-    def __init__(self, corpus: Corpus, search: Search, view: View, controls: Exact) -> None:
+    def __init__(
+        self, corpus: Corpus, search: Search, view: View, controls: Exact, *, filtered_bytes: int = 2**21
+    ) -> None:
+        self._filtered_bytes = filtered_bytes
         self._corpus = corpus
         self._controls = controls
         self._search = search
@@ -90,14 +99,20 @@ class ExactSearch:
             return matcher
         narrowed = candidates(matcher.need, self._corpus.words)
         files = range(len(self._corpus.files)) if narrowed is None else sorted(narrowed)
-        steps = matcher.instructions * sum(self._corpus.files[file].size for file in files)
-        if steps > self._controls.steps:
+        size = sum(self._corpus.files[file].size for file in files)
+        if matcher.instructions * size > self._controls.steps:
             return QueryError(
                 "the regular expression takes too many steps: use smaller repetition counts, or name a word "
                 "of three characters or more that must stand on the line"
             )
-        ranked = list(self._count(matcher, files))
-        ranked.sort(key=lambda file: -file.matching_lines)  # stable: ids ascend by path bytes
+        counts = self._count_by_line(matcher, files) if size >= self._filtered_bytes else None
+        if counts is None:
+            counts = {file: matcher.count(self._corpus.data(file)) for file in files}
+        generated = self._corpus.generated
+        ranked = sorted(
+            (RankedFile(file, self._corpus.files[file].path, n) for file, n in counts.items() if n),
+            key=lambda file: (file.file in generated, -file.matching_lines, file.file),
+        )
         return ExactRanking(matcher, tuple(ranked))
 
     def _matcher(self, query: str, mode: Mode) -> Matcher | QueryError:
@@ -110,11 +125,23 @@ class ExactSearch:
             return QueryError("a match never spans lines: search for a text that stands on one line")
         return TextMatcher(query, whole=mode is Mode.LITERAL)
 
-    def _count(self, matcher: Matcher, files: Iterable[int]) -> Iterable[RankedFile]:
-        for file in files:
-            count = sum(1 for _ in matcher.starts(self._corpus.data(file)))
-            if count:
-                yield RankedFile(file, self._corpus.files[file].path, count)
+    def _count_by_line(self, matcher: Matcher, files: Sequence[int]) -> dict[int, int] | None:
+        """Matching lines of each file, only those looked at that hold the text that they must hold.
+
+        None where that cannot be told: for other patterns, and where a line is no UTF-8, since then the
+        parts of it that are must be looked at apart.
+        """
+        if matcher.by_line is None:
+            return None
+        lines = self._corpus.lines_with(matcher.by_line.text, files)
+        try:
+            lines.text.decode()
+        except UnicodeDecodeError:
+            return None
+        bounds = np.array([*matcher.by_line.runs(lines.text)], np.int64).reshape(-1)
+        before = np.concatenate(([0], np.cumsum(_matching(lines, bounds))))
+        counts = np.diff(before[np.searchsorted(lines.files, np.arange(len(self._corpus.files) + 1))])
+        return {file: int(counts[file]) for file in np.flatnonzero(counts).tolist()}
 
     def lines(self, ranking: ExactRanking, file: RankedFile) -> tuple[int, ...]:
         """Numbers of the matching lines of `file`, ascending."""
@@ -131,3 +158,9 @@ class ExactSearch:
             components=components,
             limits=self._limits,
         )
+
+
+def _matching(lines: Lines, bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which lines lie in a run, from the begins and ends of all runs in turn."""
+    inside: NDArray[np.bool_] = np.searchsorted(bounds, lines.begins, "right") % 2 == 1
+    return inside

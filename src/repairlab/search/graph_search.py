@@ -4,7 +4,8 @@
    Seeds that are not in the graph are dropped, and said to be.
 2. A file that holds neighbours scores the sum over the distinct seeds that they are neighbours of:
    1 / (constant + rank of the seed), as fused rankings do; divided by the number of candidates where only an
-   ambiguous name relates the two. Ties go by relation (in the order of `Relation`), then by path.
+   ambiguous name relates the two. Ties go by relation (in the order of `Relation`), then by path; generated
+   files stand behind all others.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ class GraphSearch:
             for _, _, edge in (*graph.out_edges(seed.id, "edge"), *graph.in_edges(seed.id, "edge")):
                 neighbour = self._neighbour(rank, seed, edge)
                 found.setdefault(neighbour.node.file, []).append(neighbour)
-        ranked = sorted((self._ranked(file, near) for file, near in found.items()), key=_file_order)
+        ranked = sorted((self._ranked(file, near) for file, near in found.items()), key=self._order)
         return GraphRanking(known, tuple(ranked[:files]), len(ranked), (*dropped, *notes))
 
     def find(self, seeds: Sequence[Seed]) -> tuple[GraphRanking, tuple[Hit, ...]]:
@@ -163,6 +164,10 @@ class GraphSearch:
             for rank, file in enumerate(ranking.files, start=1)
         )
         return ranking, hits
+
+    def _order(self, file: GraphFile) -> tuple[bool, Fraction, int, int]:
+        generated = file.file in self._graph.index.corpus.generated
+        return generated, -file.score, min(_ORDER[near.relation] for near in file.neighbours), file.file
 
     def summary(self, ranking: GraphRanking) -> str:
         """What relates the files of a ranking to its seeds, a few relations a file, then the notes."""
@@ -231,7 +236,3 @@ def _named(node: Node) -> str:
 
 def _neighbour_order(near: Neighbour) -> tuple[int, int, int, int, int]:
     return near.rank, near.candidates, _ORDER[near.relation], near.line, near.node.id
-
-
-def _file_order(file: GraphFile) -> tuple[Fraction, int, int]:
-    return -file.score, min(_ORDER[near.relation] for near in file.neighbours), file.file

@@ -4,7 +4,8 @@
    most similar ones (group ``fuzzy`` of the shared controls), each at a part of its weight; known tokens are
    never touched, so that their scores are BM25's.
 2. A file stands where its best chunk stands. Ties go by path, inside a file by first line.
-3. Files whose path the query names come before all others (`repairlab.search.fuzzy_paths`).
+3. Files whose path the query names come before all others (`repairlab.search.fuzzy_paths`), generated files
+   behind all others.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from repairlab.contract.controls import Fuzzy, NamedPaths, Search, View
 from repairlab.search.corpus import Corpus
 from repairlab.search.fuzzy_paths import named_files
-from repairlab.search.lexical_index import LexicalIndex
+from repairlab.search.lexical_index import LexicalIndex, Scores
 from repairlab.search.lexical_scores import NOTHING, Term, best, chunk_scores, file_scores
 from repairlab.search.results import Hit, QueryError
 from repairlab.search.snippets import Limits, make_hit
@@ -118,7 +121,7 @@ class LexicalSearch:
         chunks = chunk_scores(self._index, terms)
         scores = file_scores(self._index, chunks)
         named = self._named(query)
-        others = [number for number in best(scores, files + len(named)) if number not in named]
+        others = [number for number in self._best(scores, files + len(named)) if number not in named]
         ranked = []
         for number in [*named, *others][:files]:
             score = float(scores[number])
@@ -126,6 +129,13 @@ class LexicalSearch:
             chunk = int(first + chunks[first:last].argmax()) if score > NOTHING else None
             ranked.append(LexicalFile(number, self._paths[number], score, chunk, number in named))
         return LexicalRanking(terms, tuple(ranked), int((scores > NOTHING).sum()), replaced)
+
+    def _best(self, scores: Scores, most: int) -> list[int]:
+        """The best files; generated ones behind all others."""
+        generated = np.zeros(len(scores), np.bool_)
+        generated[list(self._corpus.generated)] = True
+        first = best(np.where(generated, NOTHING, scores), most)
+        return first + best(np.where(generated, scores, NOTHING), most - len(first))
 
     def _named(self, query: str) -> list[int]:
         """Ids of the files whose path the query names; an empty file has nothing to show."""

@@ -6,20 +6,26 @@ the last line feed is a line if it is not empty.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Protocol
 
 import re2  # type: ignore[import-untyped]  # the package has no type information
 
-from repairlab.search.needs import Need, Text
+from repairlab.search.needs import Need, Text, longest_text
 from repairlab.search.results import QueryError
-from repairlab.search.syntax import read_syntax
+from repairlab.search.syntax import Syntax, read_syntax
 from repairlab.search.words import is_word_byte
 
 MEMORY_BYTES = 8 * 2**20
 """Memory of one compiled pattern with its automata; beyond it RE2 goes on more slowly, never wrongly."""
 
 _NEWLINE = 0x0A
+_BLOCK_INSTRUCTIONS = 512
+"""A block of matching lines is as large a pattern as this: far from what `exact.steps` allows."""
+_FEWEST_LINES_A_BLOCK, _MOST_LINES_A_BLOCK = 4, 32
+_PROBE = 12
+"""So many matching lines of a file tell how dense they are."""
 
 
 class Matcher(Protocol):
@@ -36,6 +42,28 @@ class Matcher(Protocol):
     def starts(self, data: bytes) -> Iterator[int]:
         """For each matching line of a file, ascending, the offset of its first match."""
 
+    @property
+    def by_line(self) -> ByLine | None:
+        """How lines are looked at without their surroundings; None where that cannot be, or is no gain."""
+
+    def count(self, data: bytes) -> int:
+        """How many offsets `starts` gives, sooner."""
+
+
+class ByLine(Protocol):
+    """Looks at whole lines, whatever stands around them in their file."""
+
+    @property
+    def text(self) -> bytes:
+        """Stands on every matching line."""
+
+    def runs(self, lines: bytes) -> Iterator[tuple[int, int]]:
+        """Begin and end of each run of matching lines without another between.
+
+        Args:
+            lines: each with a newline, in UTF-8.
+        """
+
 
 class TextMatcher:
     """Looks for a text, case-sensitive; with `whole`, only where it is no part of a longer identifier.
@@ -44,14 +72,16 @@ class TextMatcher:
     Unicode) must then have none beside it, nor a byte that is not UTF-8. Any other edge is not bounded.
     """
 
-    __slots__ = ("_after", "_before", "_text", "instructions", "need")
+    __slots__ = ("_after", "_before", "_lines", "_text", "by_line", "instructions", "need")
 
     def __init__(self, query: str, *, whole: bool) -> None:
         self._text = query.encode()
         self.instructions = 1
+        self.by_line: ByLine | None = None  # counted fast enough as it is
         self._before = whole and _is_identifier(query[0])
         self._after = whole and _is_identifier(query[-1])
         self.need: Need = Text(self._text, starts_word=self._before, ends_word=self._after)
+        self._lines = _rest_of_line(self._text, alone_before=self._before, alone_behind=self._after)
 
     def starts(self, data: bytes) -> Iterator[int]:
         """See `Matcher.starts`."""
@@ -65,11 +95,29 @@ class TextMatcher:
                 place = line_end
             place = data.find(self._text, place + 1)
 
+    def count(self, data: bytes) -> int:
+        """See `Matcher.count`."""
+        if (self._before or self._after) and not data.isascii():
+            return sum(1 for _ in self.starts(data))
+        return len(self._lines.findall(data))
+
     def _stands_alone(self, data: bytes, place: int) -> bool:
         end = place + len(self._text)
         return not (self._before and _identifier_before(data, place)) and not (
             self._after and _identifier_behind(data, end)
         )
+
+
+def _rest_of_line(text: bytes, *, alone_before: bool, alone_behind: bool) -> re.Pattern[bytes]:
+    """`text` and the rest of its line, in ASCII; where so required, with no word byte beside it.
+
+    What stands before the text is looked at last, so that the text is looked for as such. Nothing here can
+    be matched in two ways: the time is linear.
+    """
+    literal = re.escape(text)
+    before = b"(?<![0-9A-Za-z_]" + literal + b")" if alone_before else b""
+    behind = b"(?![0-9A-Za-z_])" if alone_behind else b""
+    return re.compile(literal + behind + before + rb"[^\n]*")
 
 
 def _is_identifier(character: str) -> bool:
@@ -109,20 +157,58 @@ class RegexMatcher:
     byte that is not UTF-8 is matched by nothing. A carriage return is an ordinary character.
     """
 
-    __slots__ = ("_pattern", "instructions", "need")
+    __slots__ = ("_block", "_lines_a_block", "_pattern", "_query", "by_line", "instructions", "need")
 
-    def __init__(self, query: str, need: Need) -> None:
+    def __init__(self, query: str, syntax: Syntax) -> None:
         # The rest of the line is taken along, so that the next match lies on a later one.
         self._pattern = _compile(f"(?m)(?:{query})(?s:.)*")
         self.instructions = self._pattern.programsize
-        self.need = need
+        self.need = syntax.need
+        text = longest_text(syntax.need) if syntax.by_line else b""
+        self.by_line: ByLine | None = _Runs(query, text) if text else None
+        self._lines_a_block = min(_MOST_LINES_A_BLOCK, _BLOCK_INSTRUCTIONS // self.instructions)
+        self._query = query
+        self._block: _Pattern | None = None
 
     def starts(self, data: bytes) -> Iterator[int]:
         """See `Matcher.starts`."""
+        return self._starts_from(data, 0)
+
+    def count(self, data: bytes) -> int:
+        """See `Matcher.count`: one by one where matches are rare, else block by block.
+
+        A call of the engine costs a microsecond, whatever it finds, and a file can match on every line.
+        """
+        count = 0
+        for place in self._starts_from(data, 0):
+            count += 1
+            if count == _PROBE and self._worth_blocks(place, len(data)):
+                seen = data.find(b"\n", place) + 1
+                return count + (self._count_blocks(data, seen) if seen else 0)
+        return count
+
+    def _worth_blocks(self, place: int, size: int) -> bool:
+        """Whether some blocks may follow, if the rest of a file is like the part up to its probe."""
+        return self._lines_a_block >= _FEWEST_LINES_A_BLOCK and size - place > place * 2
+
+    def _count_blocks(self, data: bytes, begin: int) -> int:
+        """Matching lines from the line on that begins at `begin`."""
+        if self._block is None:
+            # From the start of a line to the end of the last of so many matching ones. Only \C takes a line
+            # feed here: the query cannot.
+            self._block = _compile(rf"(?m)(?:\C*?(?:{self._query})\C*?$\C){{{self._lines_a_block}}}")
+        count = 0
+        while (block := self._block.match(data, begin)) is not None:
+            count += self._lines_a_block
+            begin = block.end()
+        return count + sum(1 for _ in self._starts_from(data, begin))
+
+    def _starts_from(self, data: bytes, begin: int) -> Iterator[int]:
+        """Those from the line on that begins at `begin`."""
         # An empty match behind the last newline is on no line.
         end = len(data) if data and data[-1] != _NEWLINE else len(data) - 1
-        next_line = 0
-        for match in self._pattern.finditer(data):
+        next_line = begin
+        for match in self._pattern.finditer(data, begin):
             place = match.start()
             if place < next_line:
                 continue
@@ -132,6 +218,21 @@ class RegexMatcher:
             next_line = data.find(b"\n", place) + 1
             if next_line == 0:
                 return
+
+
+class _Runs:
+    """See `ByLine`."""
+
+    __slots__ = ("_pattern", "text")
+
+    def __init__(self, query: str, text: bytes) -> None:
+        # Only \C takes a line feed, so each repetition takes one whole line.
+        self._pattern = _compile(rf"(?m)(?:(?s:.)*?(?:{query})(?s:.)*$\C)+")
+        self.text = text
+
+    def runs(self, lines: bytes) -> Iterator[tuple[int, int]]:
+        """See `ByLine.runs`."""
+        return ((match.start(), match.end()) for match in self._pattern.finditer(lines, 0))
 
 
 def regex_matcher(query: str, instructions: int) -> RegexMatcher | QueryError:
@@ -151,7 +252,7 @@ def regex_matcher(query: str, instructions: int) -> RegexMatcher | QueryError:
             f"the regular expression is too large ({size} instructions, at most {instructions}): "
             "use smaller repetition counts"
         )
-    return RegexMatcher(query, syntax.need)
+    return RegexMatcher(query, syntax)
 
 
 class _Pattern(Protocol):
@@ -159,11 +260,15 @@ class _Pattern(Protocol):
 
     programsize: int
 
-    def finditer(self, text: bytes) -> Iterator[_Match]: ...
+    def finditer(self, text: bytes, pos: int) -> Iterator[_Match]: ...
+
+    def match(self, text: bytes, pos: int) -> _Match | None: ...
 
 
 class _Match(Protocol):
     def start(self) -> int: ...
+
+    def end(self) -> int: ...
 
 
 def _compile(pattern: str) -> _Pattern:

@@ -73,6 +73,17 @@ def candidates(need: Need, words: WordIndex) -> frozenset[int] | None:
             return union
 
 
+def longest_text(need: Need) -> bytes:
+    """The longest text that every match holds by itself, the first of them; empty if there is none."""
+    match need:
+        case Text(text):
+            return text
+        case All(needs):
+            return max(map(longest_text, needs), key=len, default=b"")
+        case _:
+            return b""
+
+
 class _Run(NamedTuple):
     run: bytes
     starts_word: bool

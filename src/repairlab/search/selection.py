@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,8 +13,11 @@ from repairlab.contract.controls import Corpus as CorpusRules
 from repairlab.contract.task import Language
 from repairlab.search.blobs import LINK_MODE, REGULAR_MODES, Entry, path_bytes
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised whenever the same tree and rules would give another corpus file."""
+
+
+_GENERATED = re.compile(rb"(?im)^[ \t]*(?:#|//|/?\*)[^\n]*\bgenerated\b[^\n]*\bdo not edit\b")
 
 
 class SkipReason(StrEnum):
@@ -48,6 +52,15 @@ class Selection:
     digest: str
 
 
+def generated_files(files: Sequence[bytes], rules: CorpusRules) -> list[int]:
+    """Positions of the files with a comment line at their head that says "generated" and "do not edit".
+
+    So do Go's convention and the headers that tools put into Python files, whatever the case of the letters.
+    """
+    heads = (b"\n".join(data.split(b"\n", rules.generated_lines)[: rules.generated_lines]) for data in files)
+    return [number for number, head in enumerate(heads) if _GENERATED.search(head)]
+
+
 def suffixes(language: Language, rules: CorpusRules) -> tuple[str, ...]:
     """File name endings of `language`, case-sensitive."""
     return rules.python_suffixes if language == "python" else rules.go_suffixes
@@ -77,6 +90,7 @@ def select(entries: Iterable[Entry], language: Language, rules: CorpusRules) -> 
             "language": language,
             "suffixes": endings,
             "file_bytes": rules.file_bytes,
+            "generated_lines": rules.generated_lines,
             "tree": tree.hexdigest(),
         }
     )

@@ -8,7 +8,7 @@ with it or are similar. For each term a file gets
 
 where F is the number of files, f how many of them define what fits (or use it, where none defines it), s is
 ``symbols.use_weight``, and n how often the file uses the name. Files stand by the sum over all terms, ties by
-path.
+path, generated ones behind all others.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class SymbolSearch:
         for number, term in enumerate(terms):
             for file, gain in self._gains(number, term).items():
                 gains.setdefault(file, []).append(gain)
-        ranked = sorted((self._ranked(file, given) for file, given in gains.items()), key=_order)
+        ranked = sorted((self._ranked(file, given) for file, given in gains.items()), key=self._order)
         return SymbolRanking(terms, tuple(ranked[:files]), len(ranked))
 
     def _matches(self, name: str, *, alone: bool) -> TermMatches:
@@ -167,6 +167,9 @@ class SymbolSearch:
         most = max(gains, key=lambda gain: (gain.amount, -gain.term))
         score = math.fsum(gain.amount for gain in gains)
         return SymbolFile(file, self._corpus.files[file].path, score, most.term, most.defines)
+
+    def _order(self, file: SymbolFile) -> tuple[bool, float, int]:
+        return file.file in self._corpus.generated, -file.score, file.file
 
     def lines(self, ranking: SymbolRanking, file: SymbolFile) -> tuple[int, ...]:
         """The lines of the names that the file is shown for, ascending; at least one.
@@ -196,7 +199,3 @@ class SymbolSearch:
             components=components,
             limits=self._limits,
         )
-
-
-def _order(file: SymbolFile) -> tuple[float, int]:
-    return -file.score, file.file

@@ -36,10 +36,12 @@ class Syntax:
     Attributes:
         need: holds in every file with a match.
         refusal: why the pattern is not searched for; empty if it is.
+        by_line: whether a line matches or not whatever stands before and behind it: no anchor of the file.
     """
 
     need: Need
     refusal: str = ""
+    by_line: bool = True
 
 
 class _Refused(Exception):
@@ -53,7 +55,7 @@ def read_syntax(pattern: str) -> Syntax:
         need = reader.whole()
     except _Refused as refused:
         return Syntax(Anything(), str(refused))
-    return Syntax(Anything() if reader.folds_case else need)
+    return Syntax(Anything() if reader.folds_case else need, by_line=not reader.absolute)
 
 
 class _Reader:
@@ -61,6 +63,7 @@ class _Reader:
         self.pattern = pattern
         self.place = 0
         self.folds_case = False
+        self.absolute = False
 
     def whole(self) -> Need:
         """The need of the whole pattern."""
@@ -111,6 +114,8 @@ class _Reader:
         self.place = opening.end()
         if "i" in (opening["flags"] or ""):
             self.folds_case = True
+        if "m" in (opening["flags"] or ""):  # switched off, ^ and $ are anchors of the file
+            self.absolute = True
         if opening["end"] == ")":
             return Anything()
         need = self._alternatives(depth + 1)
@@ -158,6 +163,7 @@ class _Reader:
         if kind in _REFUSED_ESCAPES:
             raise _Refused(_REFUSED_ESCAPES[kind])
         if kind in _ZERO_WIDTH_OR_CLASS:
+            self.absolute |= kind in "Az"
             return ""
         if not kind or kind.isalnum():
             raise _Refused(NOT_UNDERSTOOD)
