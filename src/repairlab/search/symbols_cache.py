@@ -17,7 +17,7 @@ from repairlab.search.symbols_blob import Columns, unpack
 from repairlab.search.symbols_parse import Grammar, parse_packed, query_source
 from repairlab.search.symbols_worker import framed, unframed
 
-_MODULES = ("symbols_blob", "symbols_parse", "symbols_imports", "tokens")
+_MODULES = ("symbols_blob", "symbols_parse", "symbols_imports", "symbols_references", "tokens")
 _PACKAGES = ("tree-sitter", "tree-sitter-go", "tree-sitter-python")
 WORKER = "repairlab.search.symbols_worker"
 _FEWEST_BYTES = 2**22

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import tree_sitter
 
 from repairlab.search.tokens import normal
+
+_PLAIN = re.compile(rb"from (?P<module>[.A-Za-z0-9_]+) import (?P<names>[A-Za-z0-9_, ]+)")
+"""The form of most statements, which needs no look at the nodes inside."""
+_PLAIN_NAME = re.compile(rb" *([A-Za-z0-9_]+)(?: +as +([A-Za-z0-9_]+))? *")
 
 
 class Imported(NamedTuple):
@@ -28,6 +33,13 @@ class Imported(NamedTuple):
 
 def python_imports(node: tree_sitter.Node, data: bytes) -> Iterator[Imported]:
     """The bindings of an ``import`` or ``from`` statement."""
+    plain = _PLAIN.fullmatch(data, node.start_byte, node.end_byte)
+    if plain is not None and (names := _plain_names(plain["names"])):
+        module = plain["module"].decode()
+        level = len(module) - len(module.lstrip("."))
+        for name, alias in names:
+            yield Imported(module[level:], name, alias, level)
+        return
     if node.type == "import_statement":
         for child in node.children_by_field_name("name"):
             module, alias = _name_and_alias(child, data)
@@ -44,6 +56,12 @@ def python_imports(node: tree_sitter.Node, data: bytes) -> Iterator[Imported]:
         yield Imported(module, name, alias, level)
     if any(child.type == "wildcard_import" for child in node.named_children):
         yield Imported(module, "*", "", level)
+
+
+def _plain_names(text: bytes) -> list[tuple[str, str]]:
+    """Names and aliases of a list without anything else in it; empty if there is more to it."""
+    read = [_PLAIN_NAME.fullmatch(part) for part in text.split(b",")]
+    return [(one[1].decode(), (one[2] or b"").decode()) for one in read if one] if all(read) else []
 
 
 def go_import(node: tree_sitter.Node, data: bytes) -> Iterator[Imported]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,31 +24,22 @@ import tree_sitter_python
 
 from repairlab.search.symbols_blob import (
     NONE,
-    UNKNOWN,
     Definition,
     FileSymbols,
-    Import,
     Kind,
-    Reference,
-    Use,
     pack,
 )
-from repairlab.search.symbols_imports import go_import, python_imports
+from repairlab.search.symbols_references import Nodes, Texts, imports, references
 from repairlab.search.tokens import normal
 
 if TYPE_CHECKING:  # worker processes need no more than its name
     from repairlab.contract.task import Language
 
-_LOOK_BACK = 200
 _DEEPEST = 2000
 _COMMENT_LINES = 200
 """A run of so many lines of nothing but comments is shown as blank lines."""
 
 _COMMENTS = re.compile(rb"(?:^[ \t]*#[^\n]*\n)+", re.MULTILINE)
-_NAME_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz.") | set(
-    range(128, 256)
-)
-_TO_NAMES = bytes(byte if byte in _NAME_BYTES else 0x20 for byte in range(256))
 _RECEIVER = re.compile(r"\(\s*(?:(\w+)\s+)?\*?\s*\(?\s*(\w+)")
 _RECOVERY = {
     "python": re.compile(
@@ -58,10 +49,6 @@ _RECOVERY = {
         rb"^(func|type)[ \t]+(?:\([^)\n]*\)[ \t]*)?([^\W\d][\w\x80-\xff]*)[ \t]*[(\[ ]", re.MULTILINE
     ),
 }
-_USES = {"type_use": Use.TYPE, "base": Use.BASE, "call": Use.CALL}
-"""By capture; where two name one place, the later one tells more."""
-
-Nodes = Mapping[str, Sequence[tree_sitter.Node]]
 
 
 class Found(NamedTuple):
@@ -101,16 +88,16 @@ class Grammar:
             shown = _COMMENTS.sub(_blank, shown)
         root = self._parser.parse(shown).root_node
         nodes = _captures(self._query, root, _DEEPEST) | _captures(self._top_query, root, 0, "top_")
-        texts = _Texts()
+        texts = Texts()
         found = [*_functions_and_types(nodes, data), *_methods(nodes, data), *_variables(nodes, data)]
         if root.has_error:
             found += _recovered(nodes, data, self._language, {item.place for item in found})
         definitions = _placed(found, texts)
         names = frozenset(item.place for item in found)
-        references = _references(nodes, data, definitions, names, texts)
-        imports = _imports(nodes, data, self._language, texts)
+        found_references = references(nodes, data, definitions, names, texts)
+        found_imports = imports(nodes, data, self._language, texts)
         package = next((texts.of(_text(node, data)) for node in nodes.get("package", ())), NONE)
-        return FileSymbols(texts.all, package, root.has_error, definitions, references, imports)
+        return FileSymbols(texts.all, package, root.has_error, definitions, found_references, found_imports)
 
 
 def parse_packed(grammar: Grammar, blobs: Iterable[bytes]) -> Iterator[bytes]:
@@ -130,23 +117,6 @@ def _captures(
     cursor = tree_sitter.QueryCursor(query)
     cursor.set_max_start_depth(depth)
     return {prefix + name: nodes for name, nodes in cursor.captures(root).items()}
-
-
-class _Texts:
-    """Numbers distinct texts from 0 on."""
-
-    __slots__ = ("_numbers",)
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def of(self, text: str) -> int:
-        """The number of `text`, `NONE` for an empty one."""
-        return self._numbers.setdefault(text, len(self._numbers)) if text else NONE
-
-    @property
-    def all(self) -> list[str]:
-        return list(self._numbers)
 
 
 def _readable(data: bytes) -> bytes:
@@ -247,7 +217,7 @@ def _recovered(nodes: Nodes, data: bytes, language: str, known: set[int]) -> Ite
         yield Found(match.start(1), match.end(2), place, line, line, line, name, kind, "", "", True, top)
 
 
-def _placed(found: Iterable[Found], texts: _Texts) -> list[Definition]:
+def _placed(found: Iterable[Found], texts: Texts) -> list[Definition]:
     """The definitions in order, each with what encloses it."""
     definitions: list[Definition] = []
     open_scopes: list[tuple[int, int, str, Kind]] = []  # index, end, dotted name, kind
@@ -277,85 +247,3 @@ def _placed(found: Iterable[Found], texts: _Texts) -> list[Definition]:
             )
         )
     return definitions
-
-
-def _references(
-    nodes: Nodes, data: bytes, definitions: Sequence[Definition], names: frozenset[int], texts: _Texts
-) -> list[Reference]:
-    """The references by place, one at each, the names of definitions left out."""
-    found: dict[int, tuple[tree_sitter.Node, Use, bool]] = {}
-    for capture, use in _USES.items():
-        for node in nodes.get(capture, ()):
-            found[node.start_byte] = (node, use, False)
-        for node in nodes.get(f"{capture}_member", ()):
-            found[node.start_byte] = (node, use, True)
-    scopes = _Scopes(definitions)
-    known: dict[bytes, int] = {}
-    references: list[Reference] = []
-    for place in sorted(found.keys() - names):
-        node, use, member = found[place]
-        written = data[place : node.end_byte]
-        name = known.get(written)
-        if name is None:
-            name = known[written] = texts.of(normal(written.decode("utf-8", "replace")))
-        receiver = texts.of(_receiver(data, place)) if member else NONE
-        line = node.start_point[0] + 1
-        references.append(Reference(name, receiver, use, scopes.around(place), place, line))
-    return references
-
-
-class _Scopes:
-    """Tells for ascending places which function or type is innermost around each."""
-
-    __slots__ = ("_next", "_open", "_scopes")
-
-    def __init__(self, definitions: Sequence[Definition]) -> None:
-        kinds = (Kind.FUNCTION, Kind.METHOD, Kind.TYPE)
-        self._scopes = [(n, item) for n, item in enumerate(definitions) if item.kind in kinds]
-        self._next = 0
-        self._open: list[tuple[int, Definition]] = []
-
-    def around(self, place: int) -> int:
-        """Index of the innermost definition around `place`, `NONE` at the top."""
-        while self._next < len(self._scopes) and self._scopes[self._next][1].start <= place:
-            while self._open and self._open[-1][1].end <= self._scopes[self._next][1].start:
-                self._open.pop()
-            self._open.append(self._scopes[self._next])
-            self._next += 1
-        while self._open and self._open[-1][1].end <= place:
-            self._open.pop()
-        return self._open[-1][0] if self._open else NONE
-
-
-def _receiver(data: bytes, place: int) -> str:
-    """The dotted name before the dot before the name at `place`; `UNKNOWN` if there is another expression."""
-    before = data[max(0, place - _LOOK_BACK) : place].rstrip()
-    if not before.endswith(b"."):
-        return UNKNOWN
-    before = before[:-1].rstrip()
-    if before.endswith(b"super()"):
-        return "super()"
-    run = before.translate(_TO_NAMES).rsplit(b" ", 1)[-1]
-    if not run or run[:1] in b".0123456789" or len(run) == _LOOK_BACK - 1:
-        return UNKNOWN
-    return normal(run.decode("utf-8", "replace"))
-
-
-def _imports(nodes: Nodes, data: bytes, language: str, texts: _Texts) -> list[Import]:
-    imports: list[Import] = []
-    for node in sorted(nodes.get("import", ()), key=lambda node: node.start_byte):
-        line = node.start_point[0] + 1
-        read = python_imports(node, data) if language == "python" else go_import(node, data)
-        for item in read:
-            last = item.module.rpartition("." if language == "python" else "/")[2]
-            imports.append(
-                Import(
-                    texts.of(item.module),
-                    texts.of(last),
-                    texts.of(item.name),
-                    texts.of(item.alias),
-                    item.level,
-                    line,
-                )
-            )
-    return imports
