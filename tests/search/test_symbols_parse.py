@@ -309,8 +309,9 @@ class TestS07:
             b"x" + b".a()" * 100_000 + b"\ndef last(): ...\n",
             b"f(" * 50_000 + b")" * 50_000 + b"\ndef last(): ...\n",
             b"def f(:\n" * 30_000 + b"def last(): ...\n",
+            b"(" * 200_000 + b"\ndef last(): ...\n",
         ],
-        ids=["comments", "indented-comments", "chain", "nested-calls", "errors"],
+        ids=["comments", "indented-comments", "chain", "nested-calls", "errors", "open-brackets"],
     )
     def test_s07_no_source_takes_time_that_grows_with_its_square(self, source):
         begin = time.process_time()

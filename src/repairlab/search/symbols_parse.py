@@ -6,7 +6,9 @@ descends into the tree: no recursion here, whatever the depth of a source. Where
 of a file, definitions are recovered from lines that begin as one.
 
 Two things would take time that grows with the square of a file: long runs of Python comments, which are shown
-as blank lines, and expressions nested by thousands, where no name deeper than `_DEEPEST` is looked for.
+as blank lines, and expressions nested by thousands, where no name deeper than `_DEEPEST` is looked for. A file
+with an error node of more than `_WIDEST_ERROR` children, such as one of nothing but open brackets, would take
+such time as well: of it only definitions on lines of their own are recovered.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ if TYPE_CHECKING:  # worker processes need no more than its name
     from repairlab.contract.task import Language
 
 _DEEPEST = 2000
+_WIDEST_ERROR = 2000
 _COMMENT_LINES = 200
 """A run of so many lines of nothing but comments is shown as blank lines."""
 
@@ -87,7 +90,10 @@ class Grammar:
         if self._language == "python" and data.count(b"#") >= _COMMENT_LINES:
             shown = _COMMENTS.sub(_blank, shown)
         root = self._parser.parse(shown).root_node
-        nodes = _captures(self._query, root, _DEEPEST) | _captures(self._top_query, root, 0, "top_")
+        if _too_broken(root):
+            nodes: dict[str, list[tree_sitter.Node]] = {"error": [root]}
+        else:
+            nodes = _captures(self._query, root, _DEEPEST) | _captures(self._top_query, root, 0, "top_")
         texts = Texts()
         found = [*_functions_and_types(nodes, data), *_methods(nodes, data), *_variables(nodes, data)]
         if root.has_error:
@@ -117,6 +123,18 @@ def _captures(
     cursor = tree_sitter.QueryCursor(query)
     cursor.set_max_start_depth(depth)
     return {prefix + name: nodes for name, nodes in cursor.captures(root).items()}
+
+
+def _too_broken(root: tree_sitter.Node) -> bool:
+    """Whether some error node has too many children to be searched. Only what holds errors is looked into."""
+    left = [root]
+    while left:
+        node = left.pop()
+        if node.has_error:
+            if node.type == "ERROR" and node.child_count > _WIDEST_ERROR:
+                return True
+            left += node.children
+    return False
 
 
 def _readable(data: bytes) -> bytes:
