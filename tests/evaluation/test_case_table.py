@@ -14,8 +14,9 @@ CASES = [
     *(f"T{number:02}" for number in range(1, 16)),
     *(f"C{number:02}" for number in range(1, 14)),
     *(f"A{number:02}" for number in range(11)),
+    *(f"S{number:02}" for number in range(1, 13)),
 ]
-NAME = re.compile(r"test_[ptca][0-9]{2}\w*")
+NAME = re.compile(r"test_[ptcas][0-9]{2}\w*")
 CALLS = {
     "c01": "abcdefghij", "c03": "abc", "c04": "abcde", "c05": "abcd", "c06": "abc", "c07": "abcde",
     "c08": "abcdefgh", "c09": "abcdef", "c11": "abcdefghijklmno", "c12": "abcde",
@@ -45,7 +46,7 @@ def rows() -> dict[str, list[str]]:
     """Case to the tests that its row names."""
     lines = [line.split(" | ") for line in TABLE.read_text(encoding="utf-8").splitlines()]
     found = [(cells[0].removeprefix("| "), cells) for cells in lines if len(cells) > 1]
-    return {case: NAME.findall(cells[-1]) for case, cells in found if re.fullmatch(r"[PTCA][0-9]{2}", case)}
+    return {case: NAME.findall(cells[-1]) for case, cells in found if re.fullmatch(r"[PTCAS][0-9]{2}", case)}
 
 
 def test_every_case_has_one_row_in_order():

@@ -5,10 +5,10 @@ stops at them nor moves anything; names are then read from the file itself. Only
 descends into the tree: no recursion here, whatever the depth of a source. Where the parser gives up on a part
 of a file, definitions are recovered from lines that begin as one.
 
-Two things would take time that grows with the square of a file: long runs of Python comments, which are shown
-as blank lines, and expressions nested by thousands, where no name deeper than `_DEEPEST` is looked for. A file
-with an error node of more than `_WIDEST_ERROR` children, such as one of nothing but open brackets, would take
-such time as well: of it only definitions on lines of their own are recovered.
+Three things would take time that grows with the square of a file: long runs of Python comments, which are
+shown as blank lines; expressions nested by thousands, where no name deeper than `_DEEPEST` is looked for; and
+an error node of more than `_WIDEST_ERROR` children (a file of open brackets alone has one), of which only
+definitions on lines of their own are recovered.
 """
 
 from __future__ import annotations
