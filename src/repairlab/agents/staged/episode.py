@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from repairlab.agents.budget import Spent, budget_end
 from repairlab.agents.clocks import Clock
-from repairlab.agents.loop import EpisodeResult, Model, Record, Tally, Tokens, ask, kind_without_call
+from repairlab.agents.loop import EpisodeResult, Model, Record, Tally, Tokens, ask, kind_without_call, spoken
 from repairlab.agents.staged.answers import (
     Dropped,
     Localisation,
@@ -194,9 +194,10 @@ class StagedEpisode:
         self._tokens.add(usage.prompt_tokens if usage else None, usage.completion_tokens if usage else None)
         if reply.finish_reason == "length":
             return self._unusable(stage, "cut-at-limit")
-        if not reply.content.strip():
+        answer = spoken(reply.content)
+        if not answer.strip():
             return self._unusable(stage, kind_without_call(reply))
-        return reply.content
+        return answer
 
     def _take(self, stage: Stage, facts: dict[str, Json]) -> None:
         self._tally.add(f"stage-{stage}")
