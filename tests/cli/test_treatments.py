@@ -1,11 +1,13 @@
-"""Treatments that embed, end to end: swaps at a real emulated host, sealed cells, and their replay."""
+"""Every treatment, end to end: swaps at a real emulated host, sealed cells, their replay, and what leaks."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 NAME = "embedded-treatments"
 EMBEDDER = "repairlab/hashing-embedder"
 ARMS = ("H000", "H003", "H007", "H011", "H018", "A001", "A002")
+MODELS = ("FLOOR", "NAVIGATOR", "STATEMENT")
 INTERACTIVE = tuple(arm for arm in ARMS if arm != "A001")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, cache: Path, place_of: Callable[..., Any]) -> Any:
-    """One task under every treatment with two calibration models."""
+def planted(tmp_path_factory: pytest.TempPathFactory, plant: Callable[[Path, Path], Any]) -> Any:
+    """A study of one task, with secrets wherever no model may look."""
     study = tmp_path_factory.mktemp("treatments")
     for name in ("contracts", "experiments", "preregistration"):
         shutil.copytree(
@@ -33,9 +36,14 @@ def place(tmp_path_factory: pytest.TempPathFactory, cache: Path, place_of: Calla
     text = re.sub(
         r"tasks = \[.*?\]", 'tasks = ["ledgerline-text-round-trip"]', path.read_text(), flags=re.DOTALL
     )
-    text = re.sub(r"models = \[.*?\]", 'models = ["FLOOR", "STATEMENT"]', text)
-    path.write_text(text.replace("model_offsets = [0, 1, 2]", "model_offsets = [0, 1]"))
-    place = place_of(study, cache)
+    path.write_text(text.replace("allow_unsandboxed = true\n", ""))
+    return plant(study, tmp_path_factory.mktemp("origins"))
+
+
+@pytest.fixture(scope="module")
+def place(planted: Any, cache: Path, place_of: Callable[..., Any]) -> Any:
+    """The task under every treatment with every calibration model."""
+    place = place_of(planted.study, cache)
     place.run("freeze", NAME)
     place.run("run", NAME, "--plain")
     return place
@@ -76,7 +84,7 @@ def test_agent_and_embedder_are_never_resident_together(place: Any) -> None:
                 assert resident == {EMBEDDER}
             elif exchange["path"] == "/v1/chat/completions":
                 assert EMBEDDER not in resident
-    assert loads > len(ARMS) * 2
+    assert loads > len(ARMS) * len(MODELS)
 
 
 def test_each_distinct_query_is_embedded_once_and_each_change_is_on_record(place: Any) -> None:
@@ -108,7 +116,7 @@ def test_changes_of_residency_are_kept_off_the_agent_s_clock(place: Any) -> None
 
 
 def test_first_requests_differ_in_tools_and_the_oracle_slot_alone(place: Any) -> None:
-    for model in ("FLOOR", "STATEMENT"):
+    for model in MODELS:
         firsts = {
             c.name.split(".")[1]: first_request(c) for c in cells(place, *INTERACTIVE) if model in c.name
         }
@@ -130,7 +138,7 @@ def test_stages_differ_from_the_other_treatments_in_declared_slots_alone(place: 
     def text(name: str) -> str:
         return (prompts / name).read_text().removesuffix("\n")
 
-    for model in ("FLOOR", "STATEMENT"):
+    for model in MODELS:
         plain, staged = (
             first_request(c) for arm in ("H000", "A001") for c in cells(place, arm) if model in c.name
         )
@@ -161,7 +169,7 @@ def test_every_file_shown_says_which_component_ranked_it(place: Any) -> None:
 
 def test_every_cell_replays_without_a_host(place: Any) -> None:
     done = place.run("audit", NAME, "--all", "--no-tests", "--plain")
-    assert f"{len(ARMS) * 2} cells replayed, 0 differ" in done.stdout
+    assert f"{len(ARMS) * len(MODELS)} cells replayed, 0 differ" in done.stdout
 
 
 def forge_key(entry: Any) -> None:
@@ -196,3 +204,99 @@ def test_each_forged_swap_or_query_is_found_by_the_replay(
     found = {line for line in done.stdout.splitlines() if "DIFFERS: transcript" in line}
     assert len(found) == len(FORGERIES)
     assert all(any(f".{name}." in line for line in found) for name in FORGERIES)
+
+
+def held(data: bytes, forms: frozenset[bytes]) -> bool:
+    return any(form in data for form in forms)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every text inside a JSON value, names included, and the value as it is written."""
+    yield json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        yield value
+    parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    for part in parts:
+        yield from texts(part)
+
+
+def test_no_byte_of_a_secret_reaches_a_request(
+    place: Any, planted: Any, secret_forms: frozenset[bytes]
+) -> None:
+    """Gold patch, hidden tests, later history, other cells; but an oracle treatment is told the file names.
+
+    Once a model has itself written the true fix (a calibration model's host knows it), requests hold it.
+    """
+    wrote = set()
+    for cell in cells(place, *ARMS):
+        own = [planted.secrets["name"]] if ".H018." in cell.name else []
+        for entry in records(cell):
+            if entry["type"] == "reply" and planted.secrets["gold"] in json.dumps(entry):
+                own = [planted.secrets["gold"], planted.secrets["name"]]
+                wrote.add(cell.name)
+            elif entry["type"] in ("request", "query-vector"):
+                sent = "\n".join(texts(entry))
+                for known in own:
+                    sent = sent.replace(known, "")
+                assert not held(sent.encode(), secret_forms), (cell.name, entry["n"])
+        for exchange in timing(cell)["exchanges"]:
+            sent = "\n".join(texts(exchange.get("request")))
+            assert not held(sent.encode(), secret_forms), (cell.name, exchange["path"])
+    assert {name.split(".")[1] for name in wrote if ".NAVIGATOR." in name} == set(ARMS)
+    assert not any(".FLOOR." in name for name in wrote)
+
+
+def test_secrets_were_where_they_could_have_leaked_from(
+    place: Any, planted: Any, secret_forms: frozenset[bytes]
+) -> None:
+    """A control: the run above had the secrets in the host's knowledge, the mirror, and cells beside it."""
+    knowledge = place.cache / "knowledge" / f"{NAME}.json"
+    assert held(knowledge.read_bytes(), secret_forms)
+    sealed = [cell for cell in place.cells(NAME) if held((cell / "patch.diff").read_bytes(), secret_forms)]
+    assert sealed
+    (mirror,) = (path for path in (place.cache / "mirrors").glob("*planted*") if path.is_dir())
+    assert set(planted.later) <= objects_of(mirror)
+    oracle = [json.dumps(first_request(cell)) for cell in cells(place, "H018")]
+    assert all(planted.secrets["name"] in text for text in oracle)
+
+
+def objects_of(git_dir: Path) -> set[str]:
+    asked = [
+        "git",
+        "--git-dir",
+        str(git_dir),
+        "cat-file",
+        "--batch-check=%(objectname)",
+        "--batch-all-objects",
+    ]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_nothing_secret_can_be_seen_from_a_sandbox(place: Any, planted: Any) -> None:
+    """A public test of the task looks for it in every file, environment and argument that it can see."""
+    looked = 0
+    for cell in cells(place, *ARMS):
+        for entry in records(cell):
+            run = entry.get("test_run")
+            if run:
+                looked += 1
+                assert (
+                    run["outcomes"]["tests/test_surroundings.py::test_nothing_secret_can_be_seen"] == "passed"
+                )
+    assert looked >= len(ARMS)
+    (template,) = (place.cache / "templates").glob("*planted*/.git")
+    assert not set(planted.later) & objects_of(template)
+
+
+@pytest.mark.parametrize("form", range(3))
+def test_the_look_around_finds_what_there_is(
+    look_around: Any, planted: Any, tmp_path: Path, form: int
+) -> None:
+    secret = planted.secrets["hidden"].encode()
+    written = (secret, b"x" + base64.b64encode(b"ab" + secret), json.dumps(secret.hex()).encode())[form]
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "file").write_bytes(b"before " + written + b" after")
+    (tmp_path / f"{planted.secrets['name']}.txt").write_text("named so")
+    found = {Path(path).name for path in look_around.seen_below(str(tmp_path))}
+    assert found == {"file", f"{planted.secrets['name']}.txt"}
