@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from repairlab.contract.models import Model
+from repairlab.contract.strict import load
 from repairlab.contract.study import Inputs, Study, load_inputs
-from repairlab.contract.treatments import Treatment
+from repairlab.contract.treatments import Treatment, Treatments
 from repairlab.manifest.cell import Cell, Identity
 from repairlab.manifest.expand import expand
 from repairlab.manifest.revision import code_revision
@@ -206,6 +207,46 @@ def test_each_shared_control_moves_exactly_the_treatments_that_use_it(
     shared = inputs.shared.model_copy(update={group: fresh})
     changed = {c[1] for c in moved(arms, _with(arms, shared=shared))}
     assert changed == AFFECTED[USERS[group]]
+
+
+def test_the_file_holds_every_shared_control(study: Study) -> None:
+    """So no default can be a control that the test above does not change."""
+    shared = load_inputs(study, "small").shared
+    written = {
+        (group, name) for group, part in shared if hasattr(part, "model_fields_set") for name, _ in part
+    }
+    assert written == set(leaves())
+
+
+CHUNKED = {"H003", "H007", "H011"}
+HYBRID = {"H007", "H011"}
+SEARCHING = {"H000", "H003", "H007", "H011", "A002"}
+EVERY = SEARCHING | {"H018", "A001"}
+OF_THE_STUDY: dict[str, set[str]] = {
+    "budgets": EVERY, "patch": EVERY, "evaluation": EVERY, "infrastructure": EVERY, "generation": EVERY,
+    "interaction": EVERY - {"A001"}, "view": EVERY - {"A001"}, "staged": {"A001"},
+    "corpus": EVERY - {"H018"}, "search": SEARCHING, "exact": SEARCHING, "paths": {"A002"},
+    "dense": CHUNKED, "lexical": HYBRID, "fuzzy": HYBRID, "named_paths": HYBRID, "symbols": HYBRID,
+    "fusion": HYBRID, "graph": {"H011"},
+}  # fmt: skip
+"""Which of the seven treatments each group of controls can change an outcome of."""
+
+
+def test_each_index_and_chunk_parameter_and_the_query_instruction_move_the_arms_of_the_study_that_use_them(
+    study: Study,
+) -> None:
+    inputs = load_inputs(study, "small")
+    seven = load(Treatments, study.contracts / "treatments.toml").root
+    arms = _with(inputs, treatments=seven, embedder=_embedder())
+    assert set(seven) == EVERY
+    assert set(OF_THE_STUDY) == {group for group, _ in leaves()}
+    before = {cell.treatment: cell.digest for cell in expand(arms, CODE).cells}
+    for group, name in leaves():
+        part = getattr(inputs.shared, group)
+        fresh = part.model_copy(update={name: _other(getattr(part, name))})
+        shared = inputs.shared.model_copy(update={group: fresh})
+        after = {cell.treatment: cell.digest for cell in expand(_with(arms, shared=shared), CODE).cells}
+        assert {arm for arm in EVERY if before[arm] != after[arm]} == OF_THE_STUDY[group], (group, name)
 
 
 @pytest.mark.parametrize(
