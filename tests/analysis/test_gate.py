@@ -271,3 +271,26 @@ def test_a_long_list_is_shortened_in_the_message_and_whole_in_the_findings() -> 
     assert len(error.value.findings) == 396
     assert len(str(error.value).splitlines()) < 40
     assert "and 376 more" in str(error.value)
+
+
+def test_a_verdict_that_the_tests_do_not_bear_out_closes_the_gate(damaged: Any) -> None:
+    def fail_one(tests: Any) -> None:
+        name = next(name for name, outcome in tests["required"].items() if outcome == "passed")
+        tests["required"][name] = "failed"
+
+    folder = damaged.cells()[2]
+    edit(folder, "tests.json", fail_one)
+    reseal(folder)
+    assert "other counts of tests than tests.json" in str(closed(damaged.frames(), incomplete=True).value)
+
+
+def test_a_verdict_on_other_tests_than_the_task_s_closes_the_gate(damaged: Any) -> None:
+    folder = damaged.cells()[2]
+    edit(folder, "tests.json", lambda tests: tests["required"].update(another="passed"))
+    edit(
+        folder,
+        "metrics.json",
+        lambda one: one.update(required_tests=4, required_tests_passed=one["required_tests_passed"] + 1),
+    )
+    reseal(folder)
+    assert "other tests than the task requires" in str(closed(damaged.frames()).value)

@@ -10,11 +10,12 @@ from typing import TypeAlias
 from repairlab.analysis.schema import CELLS
 from repairlab.contract.canonical import digest_of
 from repairlab.contract.errors import IntegrityViolation
+from repairlab.contract.outcome import TestOutcome
 from repairlab.contract.strict import load_json
 from repairlab.store.artifacts import CellRecord, Failure, Metrics, TestResults, Timing
 from repairlab.store.layout import FAILURE
 from repairlab.store.sealed import Opened, open_sealed
-from repairlab.store.transcript import CallRecord, Record, Reply, answers
+from repairlab.store.transcript import CallRecord, Read, Record, Reply, Span, StageShown, StageTaken, answers
 
 Value: TypeAlias = str | int | float | bool | None
 Rows: TypeAlias = dict[str, list[tuple[Value, ...]]]
@@ -58,6 +59,7 @@ def rows_of(expected: Expected) -> Rows:
         raise IntegrityViolation(
             f"{expected.folder}: metrics.json: label {opened.metrics.label!r} is not the arm's"
         )
+    _hold_verdict(opened, expected)
     attempts = [_attempt(folder) for folder in expected.attempts]
     records = list(answers(opened.files["transcript.jsonl"], str(expected.folder / "transcript.jsonl")))
     return {
@@ -68,6 +70,16 @@ def rows_of(expected: Expected) -> Rows:
         "files": list(_files(records, opened.metrics, expected.gold)),
         "tests": list(_tests(opened.tests, expected)),
     }
+
+
+def _hold_verdict(opened: Opened, expected: Expected) -> None:
+    """The verdict rests on the tests that the task requires, no others, and counts them rightly."""
+    required, metrics = opened.tests.required, opened.metrics
+    if required.keys() != expected.fail_to_pass | expected.pass_to_pass:
+        raise IntegrityViolation(f"{expected.folder}: tests.json: other tests than the task requires")
+    passed = sum(outcome is TestOutcome.PASSED for outcome in required.values())
+    if (passed, len(required)) != (metrics.required_tests_passed, metrics.required_tests):
+        raise IntegrityViolation(f"{expected.folder}: metrics.json: other counts of tests than tests.json")
 
 
 def unsealed_rows(expected: Expected) -> Rows:
@@ -192,20 +204,33 @@ def _change(value: object) -> tuple[Value, Value, Value, Value]:
 
 def _files(records: list[Record], metrics: Metrics, gold: frozenset[str]) -> Iterator[tuple[Value, ...]]:
     for record in records:
-        if not isinstance(record, CallRecord):
-            continue
-        for rank, shown in enumerate(record.shown, start=1):
-            place = ("returned", _readable(shown.path), shown.path in gold, record.n, rank)
-            lines = (shown.start_line, shown.end_line)
-            ranked: list[tuple[str | None, int | None]] = [*sorted(shown.components.items())]
-            for component, number in ranked or [(None, None)]:
-                yield (*place, *lines, component, number)
-        if record.read:
-            read = record.read
-            where = (_readable(read.path), read.path in gold, record.n)
-            yield ("opened", *where, None, read.start_line, read.end_line, None, None)
+        match record:
+            case CallRecord():
+                yield from _returned(record, gold)
+                if record.read:
+                    yield _opened(record.n, record.read, gold)
+            case StageShown():
+                yield from (_opened(record.n, span, gold) for span in record.shown)
+            case StageTaken():
+                for rank, path in enumerate(record.selected, start=1):
+                    yield ("selected", _readable(path), path in gold, record.n, rank, None, None, None, None)
+            case _:
+                continue
     for path in metrics.files_edited:
         yield ("edited", path, path in gold, None, None, None, None, None, None)
+
+
+def _returned(record: CallRecord, gold: frozenset[str]) -> Iterator[tuple[Value, ...]]:
+    for rank, shown in enumerate(record.shown, start=1):
+        place = ("returned", _readable(shown.path), shown.path in gold, record.n, rank)
+        ranked: list[tuple[str | None, int | None]] = [*sorted(shown.components.items())]
+        for component, number in ranked or [(None, None)]:
+            yield (*place, shown.start_line, shown.end_line, component, number)
+
+
+def _opened(n: int, lines: Read | Span, gold: frozenset[str]) -> tuple[Value, ...]:
+    where = (_readable(lines.path), lines.path in gold, n)
+    return ("opened", *where, None, lines.start_line, lines.end_line, None, None)
 
 
 def _readable(path: str) -> str:

@@ -215,15 +215,21 @@ FILES = Table(
         Column(
             "stage",
             pl.String,
-            "`returned` by a search, `opened` by read_file, or `edited` in the final patch",
+            "`returned` by a search, `selected` by the first stage of a staged arm, `opened` (read at length),"
+            " or `edited` in the final patch",
         ),
         Column("path", pl.String, "path in the repository"),
         Column("gold", pl.Boolean, "the fix changes this file"),
         Column("n", pl.UInt32, "record of the transcript", null="edited: the final patch has no record"),
         Column("rank", pl.UInt32, "place among the files of the answer, from 1", null="opened or edited"),
-        Column("start_line", pl.UInt32, "first line shown", "lines", "edited"),
-        Column("end_line", pl.UInt32, "last line shown", "lines", "edited"),
-        Column("component", pl.String, "the search component that ranked the file", null="opened or edited"),
+        Column("start_line", pl.UInt32, "first line shown", "lines", "selected or edited"),
+        Column("end_line", pl.UInt32, "last line shown", "lines", "selected or edited"),
+        Column(
+            "component",
+            pl.String,
+            "the search component that ranked the file",
+            null="selected, opened or edited",
+        ),
         Column(
             "component_rank",
             pl.UInt32,

@@ -234,7 +234,7 @@ def report(
         typer.Option(metavar="DIR", file_okay=False, help="Also write report.json and report.md."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="TABLE", help="T1 to T7; may be repeated.")
+        list[str] | None, typer.Option(metavar="TABLE", help="T1 to T10; may be repeated.")
     ] = None,
     unblind: Unblind = "",
 ) -> None:

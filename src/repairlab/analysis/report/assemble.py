@@ -11,10 +11,12 @@ from repairlab.analysis.confirmatory import Confirmed, confirmatory
 from repairlab.analysis.exploratory import exploratory
 from repairlab.analysis.gate import Gated, require_gated
 from repairlab.analysis.hypotheses import Hypotheses
+from repairlab.analysis.report.costing import cost_ratio_table, cost_table
 from repairlab.analysis.report.exploring import exploratory_table
 from repairlab.analysis.report.flow import flow
 from repairlab.analysis.report.gap import gap_table
 from repairlab.analysis.report.layout import Table, markdown
+from repairlab.analysis.report.localising import localisation_table
 from repairlab.analysis.report.rate_table import rate_table
 from repairlab.analysis.report.sensitivity import sensitivity_table
 from repairlab.analysis.report.verdicts import decisions_table, discordance_table, estimates_table
@@ -88,7 +90,7 @@ def assemble(
         hypotheses: as registered.
         deviations: the log's entries on this experiment.
         looks: everyone who saw outcomes before.
-        only: names of the tables wanted, ``T1`` to ``T7``; all by default.
+        only: names of the tables wanted, ``T1`` to ``T10``; all by default.
 
     Raises:
         BadInput: a table of that name does not exist here.
@@ -124,6 +126,9 @@ def _contrasting(gated: Gated, hypotheses: Hypotheses) -> Makers:
         "T5": lambda: (exploratory_table(gated, exploratory(gated, hypotheses)),),
         "T6": lambda: (sensitivity_table(gated, confirmed(), hypotheses),),
         "T7": lambda: (gap_table(gated, confirmed()),),
+        "T8": lambda: (localisation_table(gated),),
+        "T9": lambda: (cost_table(gated, hypotheses),),
+        "T10": lambda: (cost_ratio_table(gated, confirmed(), hypotheses),),
     }
 
 
