@@ -215,7 +215,7 @@ FILES = Table(
         Column(
             "stage",
             pl.String,
-            "`returned` by a search, `selected` by the first stage of a staged arm, `opened` (read at length),"
+            "`returned` by a search, `selected` by the first stage of three, `opened` (read at length),"
             " or `edited` in the final patch",
         ),
         Column("path", pl.String, "path in the repository"),
