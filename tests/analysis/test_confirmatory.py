@@ -282,3 +282,16 @@ def test_a01b_a_stratum_without_data_keeps_its_line(hypotheses: Hypotheses) -> N
     assert len(lines) == len(ARMS) * 2
     assert all((rate.n, rate.rate, rate.missing) == (0, None, 6) for rate in lines)
     assert assemble(gated, hypotheses, only=("T3",)).page().count("no data") >= len(lines)
+
+
+def test_a_task_found_broken_is_left_out_of_a_labelled_table_alone(hypotheses: Hypotheses) -> None:
+    gated = admit(DESIGN, outcomes(some), "table")
+    plain = assemble(gated, hypotheses, only=("T2",)).tables
+    report = assemble(gated, hypotheses, only=("T2",), without=("t10",))
+    assert report.tables[:2] == plain
+    estimates, verdicts = report.tables[2:]
+    assert (estimates.name, verdicts.name) == ("ST2a", "ST2b")
+    assert estimates.title.startswith("SENSITIVITY without t10: ")
+    assert {row[3] for row in estimates.rows} == {11}
+    with pytest.raises(BadInput, match="t99 is no task"):
+        assemble(gated, hypotheses, only=("T1",), without=("t99",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from repairlab.analysis.gate import Gated, require_gated
@@ -19,6 +19,7 @@ from repairlab.analysis.statistics import (
     intersection_union,
     verdict,
 )
+from repairlab.contract.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,23 @@ class Confirmed:
     capped: bool
 
 
-def confirmatory(gated: Gated, hypotheses: Hypotheses) -> tuple[Confirmed, ...]:
-    """Every registered contrast, in the order of the hypotheses; none is ever left out."""
+def confirmatory(
+    gated: Gated, hypotheses: Hypotheses, without: Collection[str] = ()
+) -> tuple[Confirmed, ...]:
+    """Every registered contrast, in the order of the hypotheses; none is ever left out.
+
+    Args:
+        gated: outcomes that passed the gate.
+        hypotheses: as registered.
+        without: tasks to leave out. The result is then a labelled sensitivity and no confirmatory one.
+
+    Raises:
+        BadInput: a task to leave out is not planned, or none is left.
+    """
     require_gated(gated)
     contrasts, alpha = hypotheses.contrasts, hypotheses.decision.alpha
-    components = {name: _components(gated, one) for name, one in contrasts.items()}
+    tasks = _kept(gated, without)
+    components = {name: _components(gated, one, tasks) for name, one in contrasts.items()}
     p_values = [_p(components[name]) for name in contrasts]
     worst_values = [_worst_p(components[name]) for name in contrasts]
     graph = hypotheses.registered_graph()
@@ -98,10 +111,20 @@ def _impossible(gated: Gated, registered: Registered) -> str:
     return f"cannot be made: {', '.join(absent)} not in this experiment" if absent else ""
 
 
-def _components(gated: Gated, registered: Registered) -> tuple[Component, ...]:
+def _kept(gated: Gated, without: Collection[str]) -> tuple[str, ...]:
+    unknown = sorted(set(without) - gated.design.strata.keys())
+    if unknown:
+        raise BadInput(f"{unknown[0]} is no task of {gated.provenance.experiment}")
+    kept = tuple(task for task in gated.design.strata if task not in without)
+    if not kept:
+        raise BadInput("no task is left")
+    return kept
+
+
+def _components(gated: Gated, registered: Registered, tasks: Collection[str]) -> tuple[Component, ...]:
     if _impossible(gated, registered):
         return ()
-    pairs = [paired(gated, registered.arm, against) for against in registered.against]
+    pairs = [paired(gated, registered.arm, against, tasks=tasks) for against in registered.against]
     return tuple(Component(pair, pair.result(), pair.bounds()) for pair in pairs)
 
 

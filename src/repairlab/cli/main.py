@@ -236,6 +236,10 @@ def report(
     only: Annotated[
         list[str] | None, typer.Option(metavar="TABLE", help="T1 to T10; may be repeated.")
     ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TASK", help="Add a labelled sensitivity without a task found broken."),
+    ] = None,
     unblind: Unblind = "",
 ) -> None:
     """Report the registered analysis. Exit status 3, with a list, while the records are not complete."""
@@ -243,7 +247,14 @@ def report(
     from repairlab.cli.reporting import report_command
 
     report_command(
-        study, experiment, out, unblind, only or (), incomplete=incomplete, json_output=json_output
+        study,
+        experiment,
+        out,
+        unblind,
+        only or (),
+        without or (),
+        incomplete=incomplete,
+        json_output=json_output,
     )
 
 

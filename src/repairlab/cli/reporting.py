@@ -70,6 +70,7 @@ def report_command(
     out: Path | None,
     unblind: str,
     only: Collection[str],
+    without: Collection[str],
     *,
     incomplete: bool,
     json_output: bool,
@@ -79,7 +80,7 @@ def report_command(
     hypotheses = load_hypotheses(opened.study)
     passed = gated(opened, incomplete=incomplete)
     deviations = [one for one in read_deviations(opened.study) if one.deviation.experiment == experiment]
-    report = assemble(passed, hypotheses, deviations, opened.looks, only)
+    report = assemble(passed, hypotheses, deviations, opened.looks, only, without)
     if out is not None:
         write_report(report, out)
     if json_output:

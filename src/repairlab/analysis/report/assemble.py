@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
@@ -82,6 +82,7 @@ def assemble(
     deviations: Sequence[Entry] = (),
     looks: Sequence[Look] = (),
     only: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> Report:
     """Compute tables from gated outcomes.
 
@@ -90,6 +91,7 @@ def assemble(
         hypotheses: as registered.
         deviations: the log's entries on this experiment.
         looks: everyone who saw outcomes before.
+        without: tasks that a further, labelled table leaves out: a task found broken stays in all others.
         only: names of the tables wanted, ``T1`` to ``T10``; all by default.
 
     Raises:
@@ -103,10 +105,19 @@ def assemble(
         raise BadInput(f"there is no table {unknown[0]} here (there are {', '.join(makers)})")
     wanted = [maker for name, maker in makers.items() if not only or name in only]
     tables = tuple(table for maker in wanted for table in maker())
+    if without and not apart:
+        tables += _without(gated, hypotheses, without)
     return _report(gated, tables, deviations, looks, *((_APART,) if apart else ()))
 
 
 Makers: TypeAlias = dict[str, Callable[[], tuple[Table, ...]]]
+
+
+def _without(gated: Gated, hypotheses: Hypotheses, tasks: Collection[str]) -> tuple[Table, ...]:
+    confirmed = confirmatory(gated, hypotheses, tasks)
+    label = f"SENSITIVITY without {', '.join(sorted(tasks))}"
+    tables = (estimates_table(gated, confirmed), decisions_table(confirmed, hypotheses))
+    return tuple(replace(one, name=f"S{one.name}", title=f"{label}: {one.title}") for one in tables)
 
 
 def _apart(gated: Gated) -> Makers:
