@@ -34,6 +34,13 @@ def test_order_sign_and_unit_change_nothing_and_ties_survive_rounding() -> None:
     assert flips([-v for v in reversed(values)], count=999).p == reference
 
 
+@pytest.mark.parametrize("parts", [3, 6, 7, 11])
+def test_a_sum_of_zero_missed_by_rounding_is_a_tie_with_every_other(parts: int) -> None:
+    values = [0.1] * parts + [-0.1 * parts]
+    assert sum(sorted(values)) != 0
+    assert flips(values, count=999).p == 1.0
+
+
 def test_the_observed_arrangement_counts_so_no_p_is_zero() -> None:
     assert flips([1.0] * 40, count=99).p == 1 / 100
     assert flips([0.0, 0.0], count=99).p == 1.0

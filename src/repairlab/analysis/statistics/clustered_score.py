@@ -56,7 +56,7 @@ def constrained_variance(masses: Sequence[tuple[float, int]], n: int, theta: flo
         n: all tasks.
         theta: hypothesised mean, strictly between -1 and 1.
     """
-    multiplier = _multiplier(masses, n, theta)
+    multiplier = _multiplier(masses, theta)
     variance = held = 0.0
     for value, tasks in masses:
         mass = tasks / (n * (1 + multiplier * (value - theta)))
@@ -66,18 +66,13 @@ def constrained_variance(masses: Sequence[tuple[float, int]], n: int, theta: flo
     return variance + max(0.0, 1 - held) * (edge - theta) ** 2
 
 
-def _multiplier(masses: Sequence[tuple[float, int]], n: int, theta: float) -> float:
+def _multiplier(masses: Sequence[tuple[float, int]], theta: float) -> float:
     """Root of the constraint, which falls in the multiplier; an edge of the range where it has none.
 
-    No mass exceeds 1, so 1 + L (v - theta) >= tasks / n at every observed value: the bracket keeps clear of
-    the poles, near which a faster method than halving would take a tiny step for the end of its search.
+    By halving: near a pole of the constraint, which lies at the edge of the range where the extreme value was
+    observed, a faster method takes a tiny step for the end of its search.
     """
     low, high = -1 / (1 - theta), 1 / (1 + theta)
-    for value, tasks in masses:
-        if value > theta:
-            low = max(low, -(1 - tasks / n) / (value - theta))
-        elif value < theta:
-            high = min(high, (1 - tasks / n) / (theta - value))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         constraint = 0.0
