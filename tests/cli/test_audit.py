@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,11 +39,42 @@ def reseal(cell: Path) -> None:
     (cell / SUMS).write_bytes(checksum_list(cell, sorted([*ARTIFACTS, TIMING, OUTCOME_SUMS])))
 
 
-def test_every_replay_is_equal(embedded: Any) -> None:
-    done = embedded.run("audit", "embedded", "--all", "--plain")
-    count = len(embedded.cells())
-    assert f"{count} cells replayed, 0 differ (tests run again)" in done.stdout
-    assert done.stdout.count(": equal") == count
+def test_every_replay_is_equal_and_told_in_the_frozen_order(embedded: Any) -> None:
+    done = embedded.run("audit", "embedded", "--all", "--plain", "--jobs", "2")
+    manifest = json.loads((embedded.study / "preregistration" / "embedded.manifest.json").read_text())
+    names = [f"{c['task']}.{c['treatment']}.{c['model']}.s0.r0" for c in manifest["cells"]]
+    assert f"{len(names)} cells replayed, 0 differ (tests run again)" in done.stdout
+    told = re.findall(r"^\[\d+/\d+\] (\S+)\.[0-9a-f]{12}: equal$", done.stdout, re.MULTILINE)
+    assert told == names
+
+
+def test_of_several_differences_the_first_in_the_frozen_order_is_shown(copied: Any) -> None:
+    """Damaged are a cell that is replayed late and one that is replayed early, by two processes at once."""
+    manifest = json.loads((copied.study / "preregistration" / "embedded.manifest.json").read_text())
+    names = [cell.name for cell in copied.cells()]
+    by_label = {name.rpartition(".")[0]: name for name in names}
+    order = [by_label[f"{c['task']}.{c['treatment']}.{c['model']}.s0.r0"] for c in manifest["cells"]]
+    for name in (order[-1], order[1]):
+        (copied.study / "raw" / "embedded" / name / "patch.diff").write_bytes(b"forged")
+    done = copied.run("audit", "embedded", "--all", "--no-tests", "--plain", "--jobs", "2", expect=1)
+    assert f"{len(order)} cells replayed, 2 differ" in done.stdout
+    assert f"the first:\n  {order[1]}: " in done.stderr
+    assert done.stdout.count(": equal") == len(order) - 2
+
+
+def test_an_interrupted_audit_ends_and_leaves_nothing_behind(embedded: Any) -> None:
+    command = embedded.command("audit", "embedded", "--all", "--plain", "--jobs", "2")
+    process = subprocess.Popen(
+        command, env=embedded.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert ": equal" in process.stdout.readline()
+    os.killpg(process.pid, signal.SIGINT)  # what a terminal does: every process of the group gets it
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == "repairlab: interrupted; run the command again to go on\n"
+    assert not list((embedded.cache / "scratch").glob("audit-*"))
 
 
 def test_a_replay_without_tests_needs_no_sandbox_run(embedded: Any) -> None:

@@ -51,6 +51,9 @@ Sandbox = Annotated[
     typer.Option(metavar="NAME", help="How tests run: bubblewrap, copy, podman, docker, none."),
 ]
 Plain = Annotated[bool, typer.Option("--plain", help="Plain lines instead of a progress display.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Replays at a time; one for each core if not given.")
+]
 HERE = Path()
 
 
@@ -198,6 +201,7 @@ def audit(
     no_tests: Annotated[
         bool, typer.Option("--no-tests", help="Take test runs and verdict from the record.")
     ] = False,
+    jobs: Jobs = None,
     study: StudyDir = HERE,
     sources: Sources = "",
     cache: Cache = "",
@@ -209,7 +213,7 @@ def audit(
     from repairlab.cli.running import Options
 
     options = Options(study, experiment, sources, cache, "", sandbox, plain)
-    audit_command(options, cell, every=every, run_tests=not no_tests)
+    audit_command(options, cell, every=every, run_tests=not no_tests, jobs=jobs)
 
 
 Unblind = Annotated[

@@ -35,6 +35,7 @@ from repairlab.runner.cell import CellRuntime
 from repairlab.runner.embedding import embed_documents, missing_texts
 from repairlab.runner.episode import refuse_unbuilt
 from repairlab.runner.events import Watch
+from repairlab.runner.indexes import EmbedDocuments
 from repairlab.runner.preparing import Preparation, Ready
 from repairlab.runner.workplace import Workplace
 from repairlab.search.chunks import CorpusChunks
@@ -143,6 +144,11 @@ def prepare(plan: Plan, watch: Watch, *, embed: bool = False) -> dict[str, Ready
         watch: told of each step.
         embed: whether a host may be asked for vectors that are missing; a replay asks none.
     """
+    return preparation(plan, watch, partial(_embed, plan) if embed else None).run()
+
+
+def preparation(plan: Plan, watch: Watch, embed: EmbedDocuments | None = None) -> Preparation:
+    """What prepares the tasks of the plan on this machine."""
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if uv is None:
         raise RefuseToStart(
@@ -154,10 +160,9 @@ def prepare(plan: Plan, watch: Watch, *, embed: bool = False) -> dict[str, Ready
     )
     toolchains = GoEnvironments.at(plan.workplace.root / "go", Path(uv), variables)
     code = plan.frozen.record.code
-    asked = partial(_embed, plan) if embed else None
     return Preparation(
-        plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch, asked
-    ).run()
+        plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch, embed
+    )
 
 
 def _host_alone(plan: Plan) -> AbstractContextManager[None]:

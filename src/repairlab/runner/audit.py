@@ -18,7 +18,7 @@ from repairlab.agents.clocks import RecordedClock
 from repairlab.agents.loop import CONTEXT_OVERFLOW
 from repairlab.contract.canonical import Json
 from repairlab.contract.controls import Dense
-from repairlab.contract.errors import InfrastructureFailure
+from repairlab.contract.errors import BadInput, InfrastructureFailure, IntegrityViolation
 from repairlab.contract.study import Inputs
 from repairlab.evaluation.sandbox.model import Sandbox
 from repairlab.evaluation.sandbox.scratch import remove_tree
@@ -26,10 +26,11 @@ from repairlab.hosts.chat import ChatOutcome, DeadlineReached, UnparsableCall
 from repairlab.hosts.completion import read_completion
 from repairlab.manifest.cell import Cell
 from repairlab.repositories.workspace import Workspace
-from repairlab.runner.cell import index_facts, score
+from repairlab.runner.audited import Audited
+from repairlab.runner.cell import computed_facts, score
 from repairlab.runner.embedding import vector_record
 from repairlab.runner.episode import SandboxedPublicTests, converse, new_workspace, sampling
-from repairlab.runner.metrics import metrics, test_results
+from repairlab.runner.metrics import Scored, metrics, test_results
 from repairlab.runner.model import Sampling, chat_request
 from repairlab.runner.preparing import Ready
 from repairlab.search.vectors import QueryVector, QueryVectors, decode_vector, query_form
@@ -43,16 +44,6 @@ class Difference(Exception):
 
     def __init__(self, where: str, recorded: str, replayed: str) -> None:
         super().__init__(f"{where}: recorded {_short(recorded)}, replayed {_short(replayed)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Audited:
-    """Result for one cell; `difference` is empty when everything is equal."""
-
-    cell: str
-    difference: str
-    tests_run: bool
-    """False when test runs were taken from the record instead of being made again."""
 
 
 class Tape:
@@ -210,21 +201,19 @@ class Auditor:
     """False takes test results and verdict from the record."""
 
     def audit(self, folder: Path, planned: Cell) -> Audited:
-        """Replay one sealed cell.
-
-        Raises:
-            IntegrityViolation: its seal does not hold.
-            InfrastructureFailure: a sandbox did not start; nothing is said about the cell.
-        """
+        """Replay one sealed cell. A seal or a record that does not hold is a difference too."""
         scratch = self.scratch / f"audit-{os.getpid()}-{planned.digest[:16]}"
+        difference = trouble = ""
         try:
             self._replay(folder, planned, scratch)
-        except Difference as difference:
-            return Audited(folder.name, str(difference), self.run_tests)
+        except (Difference, IntegrityViolation, BadInput) as found:
+            difference = str(found)
+        except InfrastructureFailure as failure:
+            trouble = f"{failure.kind}: {failure.message}"
         finally:
             if scratch.exists():
                 remove_tree(scratch)
-        return Audited(folder.name, "", self.run_tests)
+        return Audited(folder.name, difference, self.run_tests, trouble)
 
     def _replay(self, folder: Path, cell: Cell, scratch: Path) -> None:
         sealed, ready = read_sealed(folder), self.ready[cell.task]
@@ -232,9 +221,10 @@ class Auditor:
             raise Difference("cell.json", sealed.record.cell.digest, cell.digest)
         tape = Tape(folder / "transcript.jsonl")
         workspace = new_workspace(self.inputs, ready, scratch / "agent")
-        for name, digest in index_facts(self.inputs, cell, ready).items():
-            if sealed.record.facts.get(name) != digest:
-                raise Difference(f"cell.json {name}", str(sealed.record.facts.get(name)), str(digest))
+        for name, found in computed_facts(self.inputs, cell, ready).items():
+            recorded = sealed.record.facts.get(name)
+            if _text(recorded) != _text(found):
+                raise Difference(f"cell.json {name}", *_first_difference(recorded, found))
         residence = self._residence(cell, tape, sealed.record.facts)
         model = RecordedModel(tape, residence, sampling(self.inputs, cell))
         embeds = self.inputs.treatments[cell.treatment].embeds
@@ -245,13 +235,15 @@ class Auditor:
         tape.finish()
         patch = workspace.final_patch()
         _equal("patch.diff", folder, patch)
-        if not self.run_tests:
-            return
-        evaluation = score(self.inputs, ready, patch, scratch / "final", self.sandbox)
-        _equal("tests.json", folder, json_text(test_results(evaluation)), note=" (the evaluation flakes)")
+        if self.run_tests:
+            evaluation = score(self.inputs, ready, patch, scratch / "final", self.sandbox)
+            _equal("tests.json", folder, json_text(test_results(evaluation)), note=" (the evaluation flakes)")
+            scored = Scored.of(evaluation)
+        else:
+            scored = Scored.recorded(sealed)
         label = self.inputs.treatments[cell.treatment].label
         records = read_transcript(folder / "transcript.jsonl")
-        _equal("metrics.json", folder, json_text(metrics(episode, evaluation, patch, records, label)))
+        _equal("metrics.json", folder, json_text(metrics(episode, scored, patch, records, label)))
 
     def _residence(self, cell: Cell, tape: Tape, facts: Mapping[str, Any]) -> RecordedResidence:
         keys = {"agent": self.inputs.models[cell.model].facts.key}

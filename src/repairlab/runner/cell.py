@@ -33,7 +33,8 @@ from repairlab.repositories.workspace import Workspace
 from repairlab.runner.campaign import CellResult
 from repairlab.runner.embedding import QueryEmbedder, WrittenQueries, embedding_facts
 from repairlab.runner.episode import SandboxedPublicTests, converse, new_workspace, sampling
-from repairlab.runner.metrics import metrics, test_results
+from repairlab.runner.indexes import used_digests
+from repairlab.runner.metrics import Scored, metrics, test_results
 from repairlab.runner.model import HostModel
 from repairlab.runner.phases import Phases
 from repairlab.runner.preparing import Ready
@@ -116,7 +117,7 @@ class CellRuntime:
         label = self.inputs.treatments[cell.treatment].label
         attempt.write("patch.diff", patch)
         attempt.write_json("tests.json", test_results(evaluation))
-        attempt.write_json("metrics.json", metrics(episode, evaluation, patch, records, label))
+        attempt.write_json("metrics.json", metrics(episode, Scored.of(evaluation), patch, records, label))
         attempt.write_json("cell.json", self._record(cell, ready, transition, evaluation))
         phases.seconds["agent"] -= clock.residency_seconds
         phases.seconds["residency"] += clock.residency_seconds
@@ -160,18 +161,14 @@ class CellRuntime:
         return self.residency.ensure(facts, fresh=self.inputs.shared.generation.fresh_load_for_each_cell)
 
     def _record(self, cell: Cell, ready: Ready, transition: Transition, evaluation: Evaluation) -> Json:
-        run, wording = evaluation.run.facts, self.inputs.wording
+        run = evaluation.run.facts
         facts: Json = {
             "software": software(),
             "host": self.provenance.facts(),
             "residency": {"level": transition.level, "verified": transition.verified.facts()},
             "sandbox": {"name": run.sandbox, "materialisation": run.materialisation},
             "environment": {"key": ready.environment_key, "versions": dict(run.versions)},
-            **index_facts(self.inputs, cell, ready),
-            "prompts": digest_of(wording.prompts.model_dump(mode="json")),
-            "tool_schemas": digest_of(
-                tool_schemas(self.inputs.treatments[cell.treatment], self.inputs.wording)
-            ),
+            **computed_facts(self.inputs, cell, ready),
         }
         return {
             "schema_version": 1,
@@ -191,13 +188,13 @@ def _aside(phases: Phases) -> Iterator[None]:
         phases.conversing = before
 
 
-def index_facts(inputs: Inputs, cell: Cell, ready: Ready) -> dict[str, Json]:
-    """Digests of what the cell searches: its corpus, and its vectors where it embeds."""
-    indexes, embeds = ready.indexes, inputs.treatments[cell.treatment].embeds
-    dense = indexes.dense if indexes is not None and embeds else None
+def computed_facts(inputs: Inputs, cell: Cell, ready: Ready) -> dict[str, Json]:
+    """Those facts of a cell that a replay computes again: digests of its indexes, prompts and tools."""
+    treatment = inputs.treatments[cell.treatment]
     return {
-        "corpus": None if indexes is None else indexes.corpus.digest,
-        "vectors": None if dense is None else dense.digest,
+        "indexes": used_digests(ready.indexes, treatment),
+        "prompts": digest_of(inputs.wording.prompts.model_dump(mode="json")),
+        "tool_schemas": digest_of(tool_schemas(treatment, inputs.wording)),
     }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from repairlab.contract.canonical import Json
 from repairlab.contract.models import embedder_facts
 from repairlab.contract.study import Inputs
 from repairlab.contract.task import Task
+from repairlab.contract.treatments import Treatment
 from repairlab.search.blobs import BlobSource
 from repairlab.search.chunks import ChunkRules, CorpusChunks
 from repairlab.search.corpus import Corpus, build_corpus
@@ -17,6 +19,8 @@ from repairlab.search.toolset import SearchPlaces, Toolset, open_toolset
 from repairlab.search.vectors import VectorStore
 
 _INDEXED = frozenset({"lexical", "symbols", "graph"})
+_HELD_BY = {"lexical": "words", "symbols": "symbols", "graph": "symbols", "dense": "vectors"}
+"""Component to the index that it looks up; exact search and paths need the text alone."""
 
 EmbedDocuments = Callable[[Sequence[CorpusChunks], VectorStore], None]
 """Sees to it that the store has a vector for each text of the chunks."""
@@ -31,6 +35,22 @@ class Indexes:
     dense: DenseIndex | None = None
     symbols: SymbolIndex | None = None
     """Where a staged treatment needs its skeleton."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Name of each index to a digest of what it holds, held against its bytes when it was opened; see `used_digests`."""
+
+
+def used_digests(indexes: Indexes | None, treatment: Treatment) -> dict[str, Json]:
+    """Digests of what `treatment` looks things up in: text, words, symbols (the graph's too), vectors.
+
+    They cover contents alone, not the code that made them: an index that other code builds to the same bytes
+    is the same index.
+    """
+    if indexes is None or not treatment.searches:
+        return {}
+    named = {_HELD_BY[component] for component in treatment.components if component in _HELD_BY}
+    if treatment.kind == "staged":
+        named.add("symbols")
+    return {name: indexes.digests[name] for name in sorted({"text", *named} & indexes.digests.keys())}
 
 
 def open_indexes(inputs: Inputs, task: Task, source: BlobSource, places: SearchPlaces) -> Indexes | None:
@@ -45,9 +65,15 @@ def open_indexes(inputs: Inputs, task: Task, source: BlobSource, places: SearchP
     shared = inputs.shared
     if any(_INDEXED & set(arm.components) for arm in arms):
         toolset = open_toolset(source, task.base, task.language, shared, places)
-        found = Indexes(toolset.corpus, toolset)
+        digests = {
+            "text": toolset.corpus.content(),
+            "words": toolset.words.content(),
+            "symbols": toolset.index.content(),
+        }
+        found = Indexes(toolset.corpus, toolset, digests=digests)
     else:
-        found = Indexes(build_corpus(source, task.base, task.language, shared.corpus, cache=places.corpora))
+        corpus = build_corpus(source, task.base, task.language, shared.corpus, cache=places.corpora)
+        found = Indexes(corpus, digests={"text": corpus.content()})
     if any(arm.kind == "staged" for arm in arms):
         return open_symbols(inputs, task, source, places, found)
     return found
@@ -59,9 +85,10 @@ def open_symbols(
     """`found`, or else the corpus alone, with the symbols of the base."""
     if found is None:
         rules = inputs.shared.corpus
-        found = Indexes(build_corpus(source, task.base, task.language, rules, cache=places.corpora))
+        corpus = build_corpus(source, task.base, task.language, rules, cache=places.corpora)
+        found = Indexes(corpus, digests={"text": corpus.content()})
     symbols = build_symbols(found.corpus, task.language, cache=places.blobs, folder=places.indexes)
-    return replace(found, symbols=symbols)
+    return replace(found, symbols=symbols, digests={**found.digests, "symbols": symbols.content()})
 
 
 def with_vectors(
@@ -86,4 +113,8 @@ def with_vectors(
     chunks = {name: CorpusChunks(one.corpus, rules, places.blobs) for name, one in sorted(indexes.items())}
     if embed is not None:
         embed(list(chunks.values()), store)
-    return {name: replace(one, dense=DenseIndex(chunks[name], store)) for name, one in indexes.items()}
+    dense = {name: DenseIndex(one, store) for name, one in chunks.items()}
+    return {
+        name: replace(one, dense=dense[name], digests={**one.digests, "vectors": dense[name].digest})
+        for name, one in indexes.items()
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from repairlab.agents.loop import EpisodeResult
@@ -11,36 +11,57 @@ from repairlab.contract.outcome import EndReason, Status, TestOutcome
 from repairlab.evaluation.evaluate import Evaluation
 from repairlab.evaluation.public import normalise
 from repairlab.evaluation.runs import TestRun
+from repairlab.store.sealed import SealedCell
 from repairlab.store.transcript import CallRecord, Record, StageShown, StageTaken
 
 _FAILURE_CHARACTERS = 4000
 
 
+class Scored(NamedTuple):
+    """What the metrics take from the hidden evaluation."""
+
+    resolved_at_1: int
+    verdict: str
+    detail: str
+    per_test: Mapping[str, TestOutcome]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Scored:
+        """From an evaluation just made."""
+        return cls(evaluation.resolved_at_1, evaluation.reason.value, evaluation.detail, evaluation.per_test)
+
+    @classmethod
+    def recorded(cls, cell: SealedCell) -> Scored:
+        """From a sealed cell: for a replay that makes no evaluation."""
+        said = cell.metrics
+        return cls(said.resolved_at_1, said.verdict, said.verdict_detail, cell.tests.required)
+
+
 def metrics(
-    episode: EpisodeResult, evaluation: Evaluation, patch: bytes, transcript: Iterable[Record], label: str
+    episode: EpisodeResult, scored: Scored, patch: bytes, transcript: Iterable[Record], label: str
 ) -> dict[str, Json]:
     """The metrics of one complete cell.
 
     Args:
         episode: how the agent's work ended.
-        evaluation: the verdict of the hidden tests.
+        scored: the verdict of the hidden tests.
         patch: the reconstructed production patch, maybe empty.
         transcript: the records of ``transcript.jsonl``.
         label: the treatment's label, such as ``controlled adaptation``.
     """
     read, shown, selected = _files(list(transcript))
-    passed = sum(outcome is TestOutcome.PASSED for outcome in evaluation.per_test.values())
+    passed = sum(outcome is TestOutcome.PASSED for outcome in scored.per_test.values())
     spent = episode.spent
     return {
         "schema_version": 1,
-        "resolved_at_1": evaluation.resolved_at_1,
-        "status": (Status.RESOLVED if evaluation.resolved_at_1 else Status.UNRESOLVED).value,
-        "reason": _reason(episode, evaluation, patch),
+        "resolved_at_1": scored.resolved_at_1,
+        "status": (Status.RESOLVED if scored.resolved_at_1 else Status.UNRESOLVED).value,
+        "reason": _reason(episode, scored, patch),
         "label": label,
         "end": episode.reason.value,
-        "verdict": evaluation.reason.value,
-        "verdict_detail": evaluation.detail,
-        "required_tests": len(evaluation.per_test),
+        "verdict": scored.verdict,
+        "verdict_detail": scored.detail,
+        "required_tests": len(scored.per_test),
         "required_tests_passed": passed,
         "model_calls": spent.model_calls,
         "tool_calls": spent.tool_calls,
@@ -79,9 +100,9 @@ def _files(records: Sequence[Record]) -> _Files:
     return found
 
 
-def _reason(episode: EpisodeResult, evaluation: Evaluation, patch: bytes) -> str:
+def _reason(episode: EpisodeResult, scored: Scored, patch: bytes) -> str:
     """One word on why a cell ended as it did; an edit that was undone is no edit."""
-    if evaluation.resolved_at_1:
+    if scored.resolved_at_1:
         return "resolved"
     if not patch:
         return "no-edit" if episode.reason is EndReason.FINISHED else f"no-edit-{episode.reason.value}"

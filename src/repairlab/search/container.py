@@ -56,6 +56,11 @@ class Container:
         """One section as unsigned 32-bit integers."""
         return self.section(name).cast("I")
 
+    def content(self) -> str:
+        """SHA-256 over all sections: what the file holds, whatever its name says. See `open_or_build`, which
+        holds it against the bytes."""
+        return self._sha256
+
     def verify(self) -> None:
         """Hold all bytes against the recorded SHA-256 (the whole file is read).
 

@@ -99,6 +99,10 @@ class Corpus:
         """Identity of the corpus: see `repairlab.search.selection.select`."""
         return self._container.digest
 
+    def content(self) -> str:
+        """SHA-256 of everything that the corpus holds; see `repairlab.search.container.Container.content`."""
+        return self._container.content()
+
     @property
     def words(self) -> WordIndex:
         """The word index, read on first use."""

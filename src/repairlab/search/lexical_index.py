@@ -72,6 +72,7 @@ class LexicalIndex:
     """
 
     __slots__ = (
+        "_container",
         "bounds",
         "chunks",
         "ends",
@@ -86,6 +87,7 @@ class LexicalIndex:
     )
 
     def __init__(self, container: Container) -> None:
+        self._container = container
         text = str(container.section("vocabulary"), "utf-8")
         self.vocabulary = text.split("\n") if text else []
         self.numbers = {token: number for number, token in enumerate(self.vocabulary)}
@@ -98,6 +100,10 @@ class LexicalIndex:
         self.file_bounds = np.frombuffer(container.section("file-bounds"), np.int64)
         self.filled_files = np.flatnonzero(np.diff(self.file_bounds))
         self.similar = FuzzyIndex(self.vocabulary, read_table(container, "fuzzy"))
+
+    def content(self) -> str:
+        """SHA-256 of everything that the index holds; see `repairlab.search.container.Container.content`."""
+        return self._container.content()
 
 
 def build_lexical(

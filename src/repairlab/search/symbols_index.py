@@ -79,6 +79,7 @@ class SymbolIndex:
 
     __slots__ = (
         "_bounds",
+        "_container",
         "_defined",
         "_referenced",
         "corpus",
@@ -95,6 +96,7 @@ class SymbolIndex:
     )
 
     def __init__(self, container: Container, corpus: Corpus, language: Language) -> None:
+        self._container = container
         self.corpus = corpus
         self.language: Language = language
         text = str(container.section("texts"), "utf-8")
@@ -111,6 +113,10 @@ class SymbolIndex:
         self.modules = module_names([file.path for file in corpus.files], language)
         self.names = [self.texts[number] for number in np.unique(self._defined.names).tolist()]
         self.similar = FuzzyIndex(self.names, read_table(container, "fuzzy"))
+
+    def content(self) -> str:
+        """SHA-256 of everything that the index holds; see `repairlab.search.container.Container.content`."""
+        return self._container.content()
 
     def text(self, number: int) -> str:
         """The text with this number; empty for `NONE`."""

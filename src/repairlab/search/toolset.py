@@ -16,9 +16,9 @@ from repairlab.search.graph import SymbolGraph
 from repairlab.search.graph_search import GraphSearch
 from repairlab.search.hybrid import Component, HybridSearch, component
 from repairlab.search.lexical import LexicalSearch
-from repairlab.search.lexical_index import build_lexical
+from repairlab.search.lexical_index import LexicalIndex, build_lexical
 from repairlab.search.symbols import SymbolSearch
-from repairlab.search.symbols_index import build_symbols
+from repairlab.search.symbols_index import SymbolIndex, build_symbols
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,10 @@ class Toolset:
     components: dict[str, Component]
     """What `hybrid` fuses, by name; dense retrieval joins them where there is an embedder."""
     hybrid: HybridSearch
+    words: LexicalIndex
+    """What `lexical` looks up."""
+    index: SymbolIndex
+    """What `symbols` and `graph` look up."""
 
 
 def open_toolset(
@@ -93,4 +97,4 @@ def open_toolset(
         ),
     }
     hybrid = HybridSearch(components, search, shared.fusion)
-    return Toolset(corpus, exact, lexical, symbols, graph, components, hybrid)
+    return Toolset(corpus, exact, lexical, symbols, graph, components, hybrid, words, index)

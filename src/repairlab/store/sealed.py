@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -37,15 +38,20 @@ def check_seal(folder: Path) -> Seal:
     """Hold every artifact against its checksum.
 
     Raises:
-        IntegrityViolation: naming the first artifact that is missing, foreign or different.
+        IntegrityViolation: naming the first artifact that is missing, foreign, no regular file or different.
     """
     expected = {*ARTIFACTS, TIMING, SUMS, OUTCOME_SUMS}
+    if folder.is_symlink() or not folder.is_dir():
+        raise IntegrityViolation(f"{folder}: is no folder but a link or a file")
     found = {path.name for path in folder.iterdir()}
     if found != expected:
         odd = min(found ^ expected)
         raise IntegrityViolation(
             f"{folder}: {odd} is {'foreign to a sealed cell' if odd in found else 'missing'}"
         )
+    for name in sorted(expected):  # a link would let the bytes lie where no seal protects them
+        if not stat.S_ISREG((folder / name).lstat().st_mode):
+            raise IntegrityViolation(f"{folder}: {name} is no regular file")
     for name, members in ((SUMS, sorted(expected - {SUMS})), (OUTCOME_SUMS, sorted(ARTIFACTS))):
         listed = (folder / name).read_bytes()
         actual = checksum_list(folder, members)
@@ -117,7 +123,11 @@ def open_sealed(folder: Path) -> Opened:
         BadInput: an artifact is not of its form.
     """
     with os.scandir(folder) as entries:
-        files = {entry.name: Path(entry.path).read_bytes() for entry in entries}
+        found = sorted(entries, key=lambda entry: entry.name)
+    if folder.is_symlink() or not all(entry.is_file(follow_symlinks=False) for entry in found):
+        check_seal(folder)
+        raise IntegrityViolation(f"{folder}: changed while it was read")
+    files = {entry.name: Path(entry.path).read_bytes() for entry in found}
     sums = {name: sha256_hex(data) for name, data in files.items()}
     listed = (
         (SUMS, (*ARTIFACTS, TIMING, OUTCOME_SUMS)),
