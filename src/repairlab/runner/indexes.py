@@ -36,7 +36,7 @@ class Indexes:
     symbols: SymbolIndex | None = None
     """Where a staged treatment needs its skeleton."""
     digests: Mapping[str, str] = field(default_factory=dict)
-    """Name of each index to a digest of what it holds, held against its bytes when it was opened; see `used_digests`."""
+    """Name of each index to a digest of the bytes that it holds; see `used_digests`."""
 
 
 def used_digests(indexes: Indexes | None, treatment: Treatment) -> dict[str, Json]:

@@ -57,8 +57,7 @@ class Container:
         return self.section(name).cast("I")
 
     def content(self) -> str:
-        """SHA-256 over all sections: what the file holds, whatever its name says. See `open_or_build`, which
-        holds it against the bytes."""
+        """SHA-256 over all sections, which `open_or_build` holds against the bytes: what the file holds."""
         return self._sha256
 
     def verify(self) -> None:
