@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from repairlab.manifest.cell import Cell
+from repairlab.store.carried import check_source, complete_names, source
 from repairlab.store.layout import Layout
-from repairlab.store.sealed import read_sealed, sealed_names
+from repairlab.store.sealed import read_sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,14 @@ def rows_of(layout: Layout, planned: tuple[Cell, ...]) -> tuple[Row, ...]:
         IntegrityViolation: a seal does not hold.
         BadInput: an artifact is not of its form.
     """
-    present = set(sealed_names(layout))
+    present = complete_names(layout)
     return tuple(_row(layout, cell) for cell in planned if cell.name in present)
 
 
 def _row(layout: Layout, cell: Cell) -> Row:
-    sealed = read_sealed(layout.sealed(cell.name))
+    found = source(layout, cell)
+    check_source(found)
+    sealed = read_sealed(found.folder)
     metrics, facts = sealed.metrics, sealed.record.facts
     sandbox = facts.get("sandbox")
     return Row(

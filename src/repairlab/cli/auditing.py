@@ -15,6 +15,7 @@ from repairlab.runner.audit import Auditor
 from repairlab.runner.audited import Audited
 from repairlab.runner.campaign import standing
 from repairlab.runner.replaying import Open, Replay, Seen, replay_all
+from repairlab.store.carried import source
 
 
 def audit_command(options: Options, start: str, *, every: bool, run_tests: bool, jobs: int | None) -> None:
@@ -27,7 +28,7 @@ def audit_command(options: Options, start: str, *, every: bool, run_tests: bool,
     """
     plan = make_plan(options)
     cells = _chosen(plan, start, every=every)
-    replays = [Replay(place, plan.layout.sealed(cell.name), cell) for place, cell in enumerate(cells)]
+    replays = [Replay(place, *source(plan.layout, cell)[:2]) for place, cell in enumerate(cells)]
     results = replay(options, plan, replays, run_tests=run_tests, jobs=jobs)
     tests = "tests run again" if run_tests else "test runs taken from the record"
     different = [one for one in results if one.difference]
@@ -47,13 +48,28 @@ def audit_command(options: Options, start: str, *, every: bool, run_tests: bool,
 
 
 def replay(
-    options: Options, plan: Plan, replays: Sequence[Replay], *, run_tests: bool, jobs: int | None
+    options: Options,
+    plan: Plan,
+    replays: Sequence[Replay],
+    *,
+    run_tests: bool,
+    jobs: int | None,
+    done: Seen | None = None,
 ) -> tuple[Audited, ...]:
-    """Replay cells in parallel with a display; one job a core unless `jobs` says otherwise."""
+    """Replay cells in parallel with a display; one job a core unless `jobs` says otherwise.
+
+    `done` is told of each result when it is there, in any order.
+    """
     opener = partial(open_auditor, options, run_tests)
     own = partial(_auditors, plan, run_tests)
     count = jobs or _cores()
-    with _shown(len(replays), plain=options.plain) as seen:
+    with _shown(len(replays), plain=options.plain) as shown:
+
+        def seen(replay: Replay, audited: Audited) -> None:
+            if done is not None:
+                done(replay, audited)
+            shown(replay, audited)
+
         return replay_all(replays, count, own if count == 1 else opener, seen)
 
 

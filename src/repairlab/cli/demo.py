@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repairlab.cli.freezing import freeze
+from repairlab.cli.freezing import Wish, freeze
 from repairlab.cli.progress import watching
 from repairlab.cli.running import Options, make_plan, report, run
 from repairlab.cli.showing import print_results
@@ -20,7 +20,7 @@ def demo_command(root: Path, cache: str, *, plain: bool) -> None:
     Sandboxed where bubblewrap works; else unsandboxed, said aloud and recorded in every cell.
     """
     study = open_study(root)
-    freeze(study, EXPERIMENT, replace=True)
+    freeze(study, EXPERIMENT, Wish(replace=True))
     options = Options(root, EXPERIMENT, "", cache, "", "bubblewrap", plain)
     try:
         plan = make_plan(options)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from repairlab.contract.experiment import Level
 from repairlab.hosts.client import LMStudioClient
 from repairlab.hosts.devices import NvidiaSmi
 from repairlab.hosts.failures import FailureRules
@@ -56,7 +57,12 @@ class Host:
 
 @contextmanager
 def connect(
-    url: str, token: str | None, rules: FailureRules, silence_seconds: float, environment: Mapping[str, str]
+    url: str,
+    token: str | None,
+    rules: FailureRules,
+    silence_seconds: float,
+    environment: Mapping[str, str],
+    level: Level = "rest",
 ) -> Iterator[Host]:
     """Greet the host at `url`.
 
@@ -66,6 +72,7 @@ def connect(
         rules: the frozen table of failures.
         silence_seconds: how long a chat may send nothing.
         environment: where `lms` and the devices' tools are looked for; only for a host on this machine.
+        level: what a verification has to rest on; a load at a host below it is refused.
     """
     journal: list[Callable[[Exchange], None]] = []
     lms, devices = _beside(url, environment, rules)
@@ -79,7 +86,9 @@ def connect(
     ) as client:
         control = ServerControl(client, lms, urlsplit(url).port, time.monotonic, time.sleep)
         control.wake()
-        residency = Residency(client, time.monotonic, time.sleep, rules=rules, lms=lms, memory=devices)
+        residency = Residency(
+            client, time.monotonic, time.sleep, rules=rules, lms=lms, memory=devices, required_level=level
+        )
         yield Host(client, residency, rules, look(lms, devices), journal, control, lms, devices)
 
 

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from repairlab.cli import commands_records
+from repairlab.cli.arguments import HERE, Cache, HostUrl, Name, Plain, Sandbox, Sources, StudyDir
 from repairlab.contract.errors import RefuseToStart, RepairlabError
 
 app = typer.Typer(
@@ -31,52 +33,7 @@ models = typer.Typer(
 app.add_typer(models, name="models")
 deviations = typer.Typer(no_args_is_help=True, help="The log of deviations.", rich_markup_mode=None)
 app.add_typer(deviations, name="deviations")
-
-Name = Annotated[
-    str, typer.Argument(metavar="EXPERIMENT", help="Name of a file in experiments/, without .toml.")
-]
-StudyDir = Annotated[Path, typer.Option("--study", metavar="DIR", help="The study directory.")]
-Sources = Annotated[
-    str,
-    typer.Option(
-        metavar="TEMPLATE", help="Where repositories come from, such as /clones/{owner}/{name}.git."
-    ),
-]
-Cache = Annotated[str, typer.Option(metavar="DIR", help="Where derived material is kept.")]
-HostUrl = Annotated[
-    str, typer.Option("--host", metavar="URL", help="The model host, such as http://127.0.0.1:1234.")
-]
-Sandbox = Annotated[
-    str,
-    typer.Option(metavar="NAME", help="How tests run: bubblewrap, copy, podman, docker, none."),
-]
-Plain = Annotated[bool, typer.Option("--plain", help="Plain lines instead of a progress display.")]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Replays at a time; one for each core if not given.")
-]
-HERE = Path()
-
-
-@app.command()
-def freeze(
-    experiment: Name,
-    study: StudyDir = HERE,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Freeze anew; for experiments that are not preregistered.")
-    ] = False,
-) -> None:
-    """Freeze an experiment: its inputs, its cells and their order."""
-    from repairlab.cli.freezing import freeze_command
-
-    freeze_command(study, experiment, replace=replace)
-
-
-@app.command()
-def verify(experiment: Name, study: StudyDir = HERE) -> None:
-    """Hold the freeze record and every sealed cell against their digests."""
-    from repairlab.cli.freezing import verify_command
-
-    verify_command(study, experiment)
+commands_records.register(app)
 
 
 @app.command()
@@ -173,47 +130,6 @@ def status(
     from repairlab.cli.status import status_command
 
     status_command(study, experiment, json_output=json_output)
-
-
-@app.command()
-def show(
-    experiment: Name,
-    cell: Annotated[str, typer.Argument(help="Name of a sealed cell, or the start of one.")] = "",
-    study: StudyDir = HERE,
-    unblind: Annotated[
-        str,
-        typer.Option(
-            metavar="REASON", help="Show outcomes of a preregistered experiment; the reason is logged."
-        ),
-    ] = "",
-) -> None:
-    """Show the results of an experiment, or one sealed cell step by step."""
-    from repairlab.cli.showing import show_command
-
-    show_command(study, experiment, cell, unblind)
-
-
-@app.command()
-def audit(
-    experiment: Name,
-    cell: Annotated[str, typer.Argument(help="Name of a sealed cell, or the start of one.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Every sealed cell of the experiment.")] = False,
-    no_tests: Annotated[
-        bool, typer.Option("--no-tests", help="Take test runs and verdict from the record.")
-    ] = False,
-    jobs: Jobs = None,
-    study: StudyDir = HERE,
-    sources: Sources = "",
-    cache: Cache = "",
-    sandbox: Sandbox = "bubblewrap",
-    plain: Plain = False,
-) -> None:
-    """Replay sealed cells from their recorded replies, without a host; everything must come out equal."""
-    from repairlab.cli.auditing import audit_command
-    from repairlab.cli.running import Options
-
-    options = Options(study, experiment, sources, cache, "", sandbox, plain)
-    audit_command(options, cell, every=every, run_tests=not no_tests, jobs=jobs)
 
 
 Unblind = Annotated[
@@ -466,6 +382,11 @@ def entry() -> None:
     except RepairlabError as error:
         print(f"repairlab: {error}", file=sys.stderr)
         sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        print("repairlab: interrupted; run the command again to go on", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            print("repairlab: interrupted; run the command again to go on", file=sys.stderr)
+        raise
+
+
+_INTERRUPTED = 130
+"""What the framework makes of a keyboard interrupt, without a word."""

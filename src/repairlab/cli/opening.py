@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from repairlab.contract.study import Inputs, Study
 from repairlab.manifest.freeze import Frozen
 from repairlab.store.blinding import Asked, Look, open_outcomes
+from repairlab.store.carried import complete_names
 from repairlab.store.layout import Layout
-from repairlab.store.sealed import sealed_names
 
 
 def outcomes_opened(
@@ -28,5 +28,5 @@ def outcomes_opened(
 def progress(study: Study, frozen: Frozen) -> tuple[int, int]:
     """How many planned cells are sealed, and how many are planned."""
     name, cells = frozen.record.experiment, frozen.manifest.cells
-    present = set(sealed_names(Layout(study.raw / name, study.incomplete / name)))
+    present = complete_names(Layout(study.raw / name, study.incomplete / name))
     return sum(cell.name in present for cell in cells), len(cells)

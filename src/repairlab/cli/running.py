@@ -6,12 +6,13 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from repairlab.cli.alone import no_run_meanwhile
 from repairlab.cli.freezing import checked
@@ -131,9 +132,7 @@ def make_plan(options: Options) -> Plan:
         raise RefuseToStart(f"{options.experiment} is simulated: there is nothing that could be run")
     refuse_unbuilt(inputs)
     settings = settings_for(study, os.environ, options.sources, options.cache, options.host)
-    workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
-    sandbox = choose_sandbox(options.sandbox, inputs, workplace, os.environ)
-    return Plan(study, inputs, frozen, settings, workplace, sandbox)
+    return Plan(study, inputs, frozen, settings, *machine_of(study, inputs, options))
 
 
 def prepare(plan: Plan, watch: Watch, *, embed: bool = False) -> dict[str, Ready]:
@@ -149,19 +148,45 @@ def prepare(plan: Plan, watch: Watch, *, embed: bool = False) -> dict[str, Ready
 
 def preparation(plan: Plan, watch: Watch, embed: EmbedDocuments | None = None) -> Preparation:
     """What prepares the tasks of the plan on this machine."""
+    machine = Machine(plan.workplace, plan.sandbox)
+    return preparation_of(plan.inputs, machine, plan.frozen.code, watch, embed)
+
+
+class Machine(NamedTuple):
+    """Where derived material lies and how tests run."""
+
+    workplace: Workplace
+    sandbox: Sandbox
+
+
+def machine_of(study: Study, inputs: Inputs, options: Options) -> Machine:
+    """Where and how things run here, as settings and options say.
+
+    Raises:
+        RefuseToStart: the sandbox does not work here.
+    """
+    settings = settings_for(study, os.environ, options.sources, options.cache, options.host)
+    workplace = Workplace(settings.cache, Sources(settings.sources or UPSTREAM))
+    return Machine(workplace, choose_sandbox(options.sandbox, inputs, workplace, os.environ))
+
+
+def preparation_of(
+    inputs: Inputs, machine: Machine, code: str, watch: Watch, embed: EmbedDocuments | None = None
+) -> Preparation:
+    """As `preparation`, for inputs that need not be frozen."""
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
     if uv is None:
         raise RefuseToStart(
             "the program uv is missing", repair="it comes with repairlab: reinstall the package"
         )
+    root = machine.workplace.root
     variables = {name: os.environ[name] for name in _UV_VARIABLES if name in os.environ}
     environments = PythonEnvironments.discover(
-        plan.workplace.environments, Path(uv), variables, (Path(sys.executable),)
+        machine.workplace.environments, Path(uv), variables, (Path(sys.executable),)
     )
-    toolchains = GoEnvironments.at(plan.workplace.root / "go", Path(uv), variables)
-    code = plan.frozen.record.code
+    toolchains = GoEnvironments.at(root / "go", Path(uv), variables)
     return Preparation(
-        plan.inputs, plan.workplace, environments, toolchains, plan.sandbox, code, watch, embed
+        inputs, machine.workplace, environments, toolchains, machine.sandbox, code, watch, embed
     )
 
 
@@ -195,7 +220,21 @@ def open_host(plan: Plan) -> Iterator[Host]:
             yield stack.enter_context(connect(url, None, rules, silence, {}))
         else:
             settings = plan.settings
-            yield stack.enter_context(connect(settings.host, settings.token, rules, silence, os.environ))
+            host = connect(
+                settings.host, settings.token, rules, silence, os.environ, plan.frozen.record.host_level
+            )
+            yield stack.enter_context(host)
+
+
+def _hold_environments(plan: Plan, ready: Mapping[str, Ready]) -> None:
+    """Refuse to run in other test environments than were frozen."""
+    for task, key in sorted(plan.frozen.record.environments.items()):
+        if ready[task].environment_key != key:
+            raise RefuseToStart(
+                f"{task}: its test environment is {ready[task].environment_key[:12]} here, and {key[:12]} was"
+                " frozen",
+                repair="run on the platform and with the interpreter or toolchain of the freeze",
+            )
 
 
 def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bool = False) -> Standing:
@@ -209,11 +248,12 @@ def run(plan: Plan, watch: Watch, limit: int | None = None, *, retry_blocked: bo
     prepare_layout(layout)
     with writer_lock(layout, datetime.now(UTC).isoformat(timespec="seconds")):
         ready = prepare(plan, watch, embed=True)
+        _hold_environments(plan, ready)
         with open_host(plan) as host:
             runtime = CellRuntime(
                 inputs=plan.inputs,
                 ready=ready,
-                freeze=plan.frozen.record.digest(),
+                freeze=plan.frozen.head,
                 client=host.client,
                 residency=host.residency,
                 rules=host.rules,

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from repairlab.analysis.results import Row, rows_of
 from repairlab.cli.opening import outcomes_opened
-from repairlab.cli.showing_stages import indented, stage_step
 from repairlab.cli.tables import print_table
+from repairlab.cli.texts import indented, shortened
+from repairlab.contract.controls import Budgets
 from repairlab.contract.errors import BadInput
 from repairlab.contract.study import Inputs, load_inputs, open_study
 from repairlab.manifest.freeze import Frozen, read_frozen
+from repairlab.store.carried import Source, check_source, complete_names, source
 from repairlab.store.layout import Layout
-from repairlab.store.sealed import check_seal, read_sealed, sealed_names
-from repairlab.store.transcript import (
-    CallRecord,
-    Deadline,
-    End,
-    Overflow,
-    Record,
-    Reply,
-    Retry,
-    UnparsableCall,
-    read_transcript,
-)
+from repairlab.store.sealed import SealedCell, check_seal, read_sealed
+from repairlab.store.steps import Step, steps
+from repairlab.store.transcript import read_transcript
 
 HEADER = (
     "task",
@@ -41,7 +33,7 @@ HEADER = (
 )
 
 
-def show_command(root: Path, experiment: str, cell: str, unblind: str) -> None:
+def show_command(root: Path, experiment: str, cell: str, unblind: str, *, full: bool) -> None:
     """Show a table of results, or one cell.
 
     Raises:
@@ -54,8 +46,7 @@ def show_command(root: Path, experiment: str, cell: str, unblind: str) -> None:
     outcomes_opened(study, inputs, frozen, "show", unblind)
     layout = Layout(study.raw / experiment, study.incomplete / experiment)
     if cell:
-        planned = {one.name for one in frozen.manifest.cells}
-        _show_cell(layout.sealed(_pick(layout, planned, cell)))
+        _show_cell(find_cell(layout, frozen, cell), inputs.shared.budgets, full=full)
     else:
         print_results(inputs, frozen, layout)
 
@@ -96,68 +87,108 @@ def _texts(row: Row) -> tuple[str, ...]:
     )
 
 
-def _pick(layout: Layout, planned: set[str], start: str) -> str:
-    """The sealed cell whose name begins with `start`; those of an earlier freeze only where no other fits."""
-    fitting = [name for name in sealed_names(layout) if name.startswith(start)]
+def find_cell(layout: Layout, frozen: Frozen, start: str) -> Source:
+    """The complete cell whose name begins with `start`; those of an earlier freeze where no other fits.
+
+    Raises:
+        BadInput: none fits, or more than one.
+        IntegrityViolation: its seal does not hold.
+    """
+    planned = {cell.name: cell for cell in frozen.manifest.cells}
+    fitting = sorted(name for name in complete_names(layout) if name.startswith(start))
     names = [name for name in fitting if name in planned] or fitting
-    if len(names) == 1 or start in names:
-        return start if start in names else names[0]
+    if start in fitting:
+        names = [start]
     if not names:
         raise BadInput(
             f"{layout.raw} has no sealed cell {start!r}", repair="repairlab status lists what there is"
         )
-    raise BadInput(f"{start!r} fits {len(names)} sealed cells:\n  " + "\n  ".join(names[:20]))
+    if len(names) > 1:
+        raise BadInput(f"{start!r} fits {len(names)} sealed cells:\n  " + "\n  ".join(names[:20]))
+    (name,) = names
+    if name in planned:
+        found = source(layout, planned[name])
+    else:
+        folder = layout.sealed(name)
+        found = Source(folder, read_sealed(folder).record.cell)
+    check_source(found)
+    return found
 
 
-def _show_cell(folder: Path) -> None:
-    sealed, seal = read_sealed(folder), check_seal(folder)
-    cell, metrics = sealed.record.cell, sealed.metrics
-    label = f" ({metrics.label})" if metrics.label else ""
-    print(f"{folder}")
-    print(f"  task {cell.task}, treatment {cell.treatment}{label}")
-    print(f"  model {cell.model}, seed {cell.identity.seed}, repetition {cell.identity.repetition}")
-    print(f"  identity {cell.digest}")
-    print(f"  seal {seal.whole}\n  seal without clocks {seal.outcome}")
-    for number, line in enumerate(_steps(folder / "transcript.jsonl"), start=1):
-        print(f"{number:>4}. {line}")
-    print(f"  {metrics.status.value}: {metrics.reason}; {metrics.verdict_detail}")
+def cell_head(found: Source, sealed: SealedCell) -> Iterator[str]:
+    """What a cell is, one fact a line."""
+    cell, label = found.cell, sealed.metrics.label
+    yield f"task {cell.task}, treatment {cell.treatment}{f' ({label})' if label else ''}"
+    yield f"model {cell.model}, seed {cell.identity.seed}, repetition {cell.identity.repetition}"
+    yield f"identity {cell.digest}"
+    if found.carried:
+        yield f"carried over to {found.carried.new.name} by amendment {found.carried.amendment[:12]}"
+    seal = check_seal(found.folder)
+    yield f"seal {seal.whole}"
+    yield f"seal without clocks {seal.outcome}"
+
+
+def cell_steps(found: Source, sealed: SealedCell) -> tuple[Step, ...]:
+    """The transcript of a cell as steps."""
+    return tuple(steps(read_transcript(found.folder / "transcript.jsonl"), sealed.timing))
+
+
+def cell_end(sealed: SealedCell) -> Iterator[str]:
+    """Verdict, figures and clocks of a cell, one a line."""
+    metrics, timing = sealed.metrics, sealed.timing
+    yield f"{metrics.status.value}: {metrics.reason}; {metrics.verdict_detail or metrics.verdict}"
+    yield f"required tests passed {metrics.required_tests_passed}/{metrics.required_tests}"
     for name, outcome in sealed.tests.required.items():
         if outcome.value != "passed":
-            print(f"    {outcome.value:>8}  {name}")
-    patch = (folder / "patch.diff").read_text(encoding="utf-8", errors="replace")
+            yield f"  {outcome.value}: {name}"
+    yield (
+        f"model calls {metrics.model_calls}, tool calls {metrics.tool_calls}, test runs"
+        f" {metrics.public_test_runs}, tokens {_known(metrics.prompt_tokens)} in and"
+        f" {_known(metrics.completion_tokens)} out"
+    )
+    phases = ", ".join(f"{name} {seconds:.3f}" for name, seconds in sorted(timing.phases_seconds.items()))
+    yield f"agent clock {timing.agent_seconds:.3f} s; seconds by phase: {phases}"
+    for title, names in (
+        ("files shown", metrics.files_shown),
+        ("files opened", metrics.files_read),
+        ("files edited", metrics.files_edited),
+    ):
+        yield f"{title}: {', '.join(names) or 'none'}"
+
+
+def _known(value: int | None) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def _show_cell(found: Source, limits: Budgets, *, full: bool) -> None:
+    sealed = read_sealed(found.folder)
+    print(found.folder)
+    for line in cell_head(found, sealed):
+        print(f"  {line}")
+    print(f"  residency at the start: {_first_residency(sealed)}")
+    spent = None
+    for step in cell_steps(found, sealed):
+        print(f"{step.number + 1:>4}. {step.title}")
+        for line in (*shortened(step.text, full=full), *step.facts):
+            print(indented(line))
+        if step.spent != spent:
+            spent = step.spent
+            print(indented(f"({spent.line(limits)})"))
+    for line in cell_end(sealed):
+        print(f"  {line}")
+    patch = (found.folder / "patch.diff").read_text(encoding="utf-8", errors="replace")
     print(patch or "  no production file was changed")
 
 
-def _steps(transcript: Path) -> Iterator[str]:
-    """One text for each reply, each call and each stage, read line by line."""
-    return filter(None, (_step(record) or stage_step(record) for record in read_transcript(transcript)))
-
-
-def _step(record: Record) -> str:
-    match record:
-        case Reply(body=dict() as body):
-            return f"reply: {_reply_text(body)}"
-        case CallRecord():
-            mark = "" if record.accepted else " (not accepted)"
-            return f"{record.tool}{mark}:\n{indented(record.text)}"
-        case Deadline():
-            return "the agent clock ran out during this reply"
-        case UnparsableCall():
-            return f"a call that the host could not read: {record.message}"
-        case Retry():
-            return f"a reply was set aside ({record.condition}), and the request sent again"
-        case Overflow():
-            return f"the host reports an overflow: {record.message}"
-        case End():
-            return f"end: {record.reason.value}"
+def _first_residency(sealed: SealedCell) -> str:
+    """What was loaded for the cell, and what had to go for it."""
+    match sealed.record.facts.get("residency"):
+        case {"level": str() as level, "verified": {"key": str() as key, "context_tokens": int() as tokens}}:
+            told = f"{key}, context {tokens}, level {level}"
         case _:
-            return ""
-
-
-def _reply_text(body: dict[str, Any]) -> str:
-    message = body["choices"][0]["message"]
-    calls = [
-        f"{c['function']['name']}({c['function']['arguments']})" for c in message.get("tool_calls") or ()
-    ]
-    text = " ".join(filter(None, [message.get("content") or "", *calls]))
-    return text if len(text) <= 400 else f"{text[:400]} ..."
+            return "not recorded"
+    match sealed.timing.transition:
+        case {"unloaded": [_, *_] as unloaded}:
+            return f"{told}, after unloading {', '.join(map(str, unloaded))}"
+        case _:
+            return told

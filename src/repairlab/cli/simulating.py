@@ -9,7 +9,7 @@ from pathlib import Path
 from repairlab.analysis.simulation.drawing import Scenario, draw
 from repairlab.analysis.simulation.records import write_records
 from repairlab.analysis.simulation.study import Shape, write_study
-from repairlab.cli.freezing import freeze
+from repairlab.cli.freezing import Wish, freeze
 from repairlab.contract.errors import BadInput
 from repairlab.contract.models import Models
 from repairlab.contract.strict import load
@@ -53,7 +53,7 @@ def simulate_command(wanted: Wanted) -> None:
         stop_after=wanted.stop_after,
     )
     target = write_study(study, wanted.target, _shape(study, wanted))
-    frozen, _ = freeze(target, wanted.name, replace=False)
+    frozen, _ = freeze(target, wanted.name, Wish())
     inputs = load_inputs(target, wanted.name)
     drawn = draw(scenario, frozen.manifest.cells, inputs.shared.infrastructure.attempts)
     layout = Layout(target.raw / wanted.name, target.incomplete / wanted.name)

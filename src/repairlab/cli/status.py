@@ -29,7 +29,8 @@ def status_command(root: Path, experiment: str, *, json_output: bool) -> None:
         "pending": len(now.pending),
         "incomplete_attempts": kept,
         "foreign": len(now.foreign),
-        "freeze": frozen.record.digest(),
+        "carried": len(now.carried),
+        "freeze": frozen.head,
         "raw": str(layout.raw),
     }
     if json_output:
@@ -39,6 +40,8 @@ def status_command(root: Path, experiment: str, *, json_output: bool) -> None:
     print(f"  pending {counts['pending']}, blocked {counts['blocked']}, attempts kept {kept}")
     for cell in now.blocked:
         print(f"  blocked: {cell.name} (see {layout.incomplete / cell.name})")
+    if now.carried:
+        print(f"  {counts['carried']} of them were sealed under an earlier code revision and carried over")
     if now.foreign:
-        print(f"  {counts['foreign']} sealed cells belong to another freeze of this experiment")
+        print(f"  {counts['foreign']} sealed cells belong to another freeze or revision of this experiment")
     print(f"  sealed cells: {layout.raw}")

@@ -9,6 +9,9 @@ from pydantic import Field, model_validator
 from repairlab.contract.strict import StrictModel
 from repairlab.contract.task import Name
 
+Level = Literal["rest", "rest+lms"]
+"""What a verification of the host rests on: its native REST endpoints, or the program ``lms`` as well."""
+
 
 class Order(StrictModel):
     """How cells are ordered. See `repairlab.manifest.order`."""
@@ -44,6 +47,8 @@ class Experiment(StrictModel):
     order: Order
     host: Literal["emulator", "lmstudio"]
     """``emulator`` starts repairlab's own double of the host for the run."""
+    host_level: Level = "rest"
+    """The level of verification that a run requires of the host."""
     allow_unsandboxed: bool = False
     """Whether tests may run without a sandbox where none can be had. For embedded repositories only."""
 

@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from repairlab.contract.canonical import Json
+from repairlab.contract.experiment import Level
 from repairlab.contract.models import UNPINNED, Model
 
 Kind = Literal["llm", "embedding"]
-Level = Literal["rest", "rest+lms"]
-"""What a verification rests on: the routes of the server alone, or the view of ``lms`` too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from repairlab.contract.errors import InfrastructureFailure, RefuseToStart, RepairlabError
+from repairlab.contract.experiment import Level
 from repairlab.contract.failures import Condition, Failure
 from repairlab.hosts.devices import MemoryProbe
-from repairlab.hosts.facts import Kind, Level, ModelFacts, Transition, VerifiedFacts
+from repairlab.hosts.facts import Kind, ModelFacts, Transition, VerifiedFacts
 from repairlab.hosts.failures import FailureRules
 from repairlab.hosts.lms import PsEntry
 from repairlab.hosts.transport import Clock

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from repairlab.contract.canonical import digest_of, sha256_hex
 
@@ -37,9 +38,23 @@ def code_files(package: Path, contracts: Path) -> dict[str, str]:
     return files
 
 
+class Code(NamedTuple):
+    """The program, as a freeze names it."""
+
+    revision: str
+    sources: dict[str, str]
+    """SHA-256 of each file of the program that the revision covers, by a path that starts with ``src``."""
+
+
 def code_revision(package: Path, contracts: Path) -> str:
     """Digest over names and contents of `code_files`."""
     return digest_of(code_files(package, contracts))
+
+
+def read_code(package: Path, contracts: Path) -> Code:
+    """Revision and sources; see `code_files`."""
+    files = code_files(package, contracts)
+    return Code(digest_of(files), {name: sha for name, sha in files.items() if name.startswith("src/")})
 
 
 def _package_files(package: Path) -> Iterator[tuple[str, Path]]:

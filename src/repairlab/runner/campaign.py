@@ -16,8 +16,9 @@ from repairlab.runner.events import (
     Watch,
 )
 from repairlab.store.attempt import Attempt
+from repairlab.store.carried import check_source, complete_names, source
 from repairlab.store.layout import Layout
-from repairlab.store.sealed import check_seal, read_cell, sealed_names
+from repairlab.store.sealed import sealed_names
 
 
 class CellResult(NamedTuple):
@@ -38,21 +39,26 @@ class Standing(NamedTuple):
     """How far an experiment is."""
 
     sealed: tuple[Cell, ...]
+    """Complete: sealed under this identity, or carried over to it."""
     blocked: tuple[Cell, ...]
     pending: tuple[Cell, ...]
     foreign: tuple[str, ...]
     """Sealed cells that the frozen manifest does not plan: of an earlier revision, or of nobody."""
+    carried: tuple[Cell, ...]
+    """Those of `sealed` that were sealed under an earlier code revision."""
 
 
 def standing(layout: Layout, cells: Sequence[Cell], attempts_allowed: int) -> Standing:
     """Sort the planned cells by what the store holds. Reads folder names, no results."""
-    present = set(sealed_names(layout))
+    under_this_name = set(sealed_names(layout))
+    present = complete_names(layout)
     sealed = tuple(cell for cell in cells if cell.name in present)
     rest = [cell for cell in cells if cell.name not in present]
     blocked = tuple(cell for cell in rest if layout.failures(cell.name) >= attempts_allowed)
     pending = tuple(cell for cell in rest if cell not in blocked)
-    foreign = tuple(sorted(present - {cell.name for cell in cells}))
-    return Standing(sealed, blocked, pending, foreign)
+    foreign = tuple(sorted(under_this_name - {cell.name for cell in cells}))
+    carried = tuple(cell for cell in sealed if cell.name not in under_this_name)
+    return Standing(sealed, blocked, pending, foreign, carried)
 
 
 def run_campaign(
@@ -84,8 +90,7 @@ def run_campaign(
     """
     before = standing(layout, cells, attempts_allowed)
     for cell in before.sealed:
-        check_seal(layout.sealed(cell.name))
-        read_cell(layout.sealed(cell.name))
+        check_source(source(layout, cell))
     watch(CampaignStarted(len(cells), len(before.sealed)))
     unsealed = {cell.name for cell in (*before.pending, *(before.blocked if retry_blocked else ()))}
     for cell in [cell for cell in cells if cell.name in unsealed][:limit]:

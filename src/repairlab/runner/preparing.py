@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,6 +82,18 @@ class Preparation:
         self.watch(StepDone("ready", len(names), len(names)))
         return ready
 
+    def environment_keys(self) -> dict[str, str]:
+        """Key of each task's test environment; those that are not there yet are made.
+
+        Raises:
+            InfrastructureFailure: a source, a registry or the sandbox cannot be reached.
+        """
+        return {name: self._environment_key(task) for name, task in sorted(self.inputs.tasks.items())}
+
+    def _environment_key(self, task: Task) -> str:
+        mirror = self.workplace.mirrors.ensure(task.repository, [task.base, task.fix])
+        return self._runner(task, self.workplace.templates.ensure(mirror, task.base))[1]
+
     def reopen(self, name: str) -> Ready:
         """One task for a replay: what is prepared already is opened and verified, what is missing is made.
 
@@ -136,7 +149,7 @@ class Preparation:
 
     def _changes_of(self, task: Task, template: Template, patch: bytes) -> Mapping[str, bytes | None]:
         """What the gold patch makes of the base, through the same policy as a model's patch."""
-        folder = self.workplace.scratch / f"gold-{task.id}-{digest_of(task.facts())[:12]}"
+        folder = self.workplace.scratch / f"gold-{os.getpid()}-{task.id}"
         try:
             workspace = Workspace.from_patch(template, folder, self.inputs.shared.patch, task.language, patch)
             return workspace.changes()

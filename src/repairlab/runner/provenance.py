@@ -12,7 +12,7 @@ import repairlab
 from repairlab.contract.canonical import Json
 from repairlab.contract.study import Study
 from repairlab.manifest.freeze import SourceState
-from repairlab.manifest.revision import code_revision
+from repairlab.manifest.revision import Code, read_code
 
 
 def package_folder() -> Path:
@@ -20,9 +20,9 @@ def package_folder() -> Path:
     return Path(repairlab.__file__).resolve().parent
 
 
-def revision_of(study: Study) -> str:
+def revision_of(study: Study) -> Code:
     """The research-code revision of this program together with the study's contracts."""
-    return code_revision(package_folder(), study.contracts)
+    return read_code(package_folder(), study.contracts)
 
 
 def source_state() -> SourceState:

@@ -29,6 +29,11 @@ class Layout:
     incomplete: Path
     """``incomplete/<experiment>``: everything that is not, or not yet, a sealed cell."""
 
+    @property
+    def carried(self) -> Path:
+        """``raw/<experiment>.carried``: which sealed cells stand under a later code revision."""
+        return self.raw.with_name(f"{self.raw.name}.carried")
+
     def sealed(self, cell: str) -> Path:
         """Folder of a sealed cell."""
         return self.raw / cell

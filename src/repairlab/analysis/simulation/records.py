@@ -32,7 +32,7 @@ def write_records(inputs: Inputs, frozen: Frozen, layout: Layout, drawn: Iterabl
         )
     prepare_layout(layout)
     labels = {name: treatment.label for name, treatment in inputs.treatments.items()}
-    freeze, sealed = frozen.record.digest(), 0
+    freeze, sealed = frozen.head, 0
     for cell, result in zip(frozen.manifest.cells, drawn, strict=True):
         own = random.Random(f"{seed}.{cell.sequence}")  # noqa: S311  # simulation, no secret
         for _ in range(result.failed_attempts):
