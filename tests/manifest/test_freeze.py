@@ -13,18 +13,21 @@ from repairlab.manifest.freeze import (
     SourceState,
     differences,
     encode,
-    make_freeze,
     manifest_file,
     read_frozen,
     record_file,
 )
+from repairlab.manifest.making import Moment, make_freeze
+from repairlab.manifest.revision import Code
 
-CODE = "c" * 64
-CLEAN = SourceState("a" * 40, dirty=False)
+CODE = Code("c" * 64, {"src/agents/loop.py": "1" * 64, "src/search/exact.py": "2" * 64})
+OTHER = Code("d" * 64, {"src/agents/loop.py": "1" * 64, "src/search/exact.py": "3" * 64})
+MOMENT = Moment(SourceState("a" * 40, dirty=False), "2026-01-01T00:00:00Z")
+KEYS = dict.fromkeys(("one-a", "one-b", "two-a"), "e" * 64)
 
 
 def freeze(study: Study) -> Frozen:
-    frozen = make_freeze(study, load_inputs(study, "small"), CODE, CLEAN, "2026-01-01T00:00:00Z")
+    frozen = make_freeze(study, load_inputs(study, "small"), CODE, MOMENT)
     manifest_file(study, "small").write_bytes(encode(frozen.manifest))
     record_file(study, "small").write_bytes(encode(frozen.record))
     return frozen
@@ -66,8 +69,10 @@ def test_a_new_contract_file_is_named(study: Study) -> None:
 
 def test_changed_code_is_named(study: Study) -> None:
     frozen = freeze(study)
-    (message,) = differences(study, load_inputs(study, "small"), frozen, "d" * 64)
-    assert message.startswith("research code: revision dddddddddddd is not the frozen cccccccccccc")
+    (message,) = differences(study, load_inputs(study, "small"), frozen, OTHER)
+    assert message == (
+        "research code: revision dddddddddddd is not the frozen cccccccccccc (src/search/exact.py)"
+    )
 
 
 def test_r05a_other_bytes_of_the_same_meaning_are_accepted(study: Study) -> None:
@@ -118,7 +123,7 @@ def preregistered(study: Study) -> None:
 def test_a_main_freeze_refuses_unpinned_model_facts(study: Study) -> None:
     preregistered(study)
     with pytest.raises(RefuseToStart, match="M002: key, format"):
-        make_freeze(study, load_inputs(study, "small"), CODE, CLEAN, "")
+        make_freeze(study, load_inputs(study, "small"), CODE, MOMENT)
 
 
 def test_a_main_freeze_refuses_a_dirty_source_tree(study: Study) -> None:
@@ -127,8 +132,8 @@ def test_a_main_freeze_refuses_a_dirty_source_tree(study: Study) -> None:
     path.write_text(path.read_text().replace('"unpinned"', '"verified"'))
     inputs = load_inputs(study, "small")
     with pytest.raises(RefuseToStart, match="uncommitted changes"):
-        make_freeze(study, inputs, CODE, SourceState("a" * 40, dirty=True), "")
-    assert make_freeze(study, inputs, CODE, CLEAN, "").record.cells == 12
+        make_freeze(study, inputs, CODE, Moment(SourceState("a" * 40, dirty=True), ""), KEYS)
+    assert make_freeze(study, inputs, CODE, MOMENT, KEYS).record.cells == 12
 
 
 def test_a_main_experiment_refuses_calibration_models(study: Study) -> None:
@@ -137,3 +142,40 @@ def test_a_main_experiment_refuses_calibration_models(study: Study) -> None:
     path.write_text(path.read_text().replace('"M002", "M003"', '"M002", "FLOOR"'))
     with pytest.raises(BadInput, match="FLOOR is a calibration model; a main run refuses it"):
         load_inputs(study, "small")
+
+
+def test_a_main_freeze_names_every_test_environment(study: Study) -> None:
+    preregistered(study)
+    path = study.contracts / "models.toml"
+    path.write_text(path.read_text().replace('"unpinned"', '"verified"'))
+    with pytest.raises(RefuseToStart, match="environment of two-a is not known"):
+        make_freeze(study, load_inputs(study, "small"), CODE, MOMENT, {"one-a": "e" * 64, "one-b": "e" * 64})
+
+
+def test_a_main_freeze_holds_the_plan_and_not_the_log(study: Study) -> None:
+    preregistered(study)
+    path = study.contracts / "models.toml"
+    path.write_text(path.read_text().replace('"unpinned"', '"verified"'))
+    for name in ("PLAN.md", "hypotheses.toml", "DEVIATIONS.md", "unblinding.jsonl"):
+        (study.preregistration / name).write_text("x")
+    inputs = load_inputs(study, "small")
+    frozen = make_freeze(study, inputs, CODE, MOMENT, KEYS)
+    own = {
+        path for path in frozen.record.inputs if path.count("/") == 1 and path.startswith("preregistration/")
+    }
+    assert own == {"preregistration/PLAN.md", "preregistration/hypotheses.toml"}
+    (study.preregistration / "hypotheses.toml").write_text("y")
+    assert differences(study, inputs, frozen, CODE) == (
+        "preregistration/hypotheses.toml: changed since the freeze",
+    )
+
+
+def test_the_required_level_of_the_host_is_frozen(study: Study) -> None:
+    frozen = freeze(study)
+    assert frozen.record.host_level == "rest"
+    path = study.experiments / "small.toml"
+    path.write_text(
+        path.read_text().replace("allow_unsandboxed", 'host_level = "rest+lms"\nallow_unsandboxed')
+    )
+    found = differences(study, load_inputs(study, "small"), frozen, CODE)
+    assert "host level: rest+lms, not the frozen rest" in found

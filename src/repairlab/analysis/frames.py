@@ -72,7 +72,7 @@ def read_frames(plan: Plan, layout: Layout, processes: int = 1) -> Frames:
         table.name: pl.concat([pl.DataFrame(schema=table.schema), *parts[table.name]], rechunk=True)
         for table in TABLES
     }
-    return Frames(plan, tables, tuple(unreadable), tuple(sorted(present - planned)))
+    return Frames(plan, tables, tuple(unreadable), tuple(sorted(present - planned - plan.superseded)))
 
 
 def _batches(wanted: Sequence[Expected], processes: int) -> Iterator[_Batch]:

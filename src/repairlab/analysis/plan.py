@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -47,6 +47,8 @@ class Plan:
     budgets: Budgets
     carried: Mapping[str, str] = field(default_factory=dict)
     """Planned cell to the folder of the record that was carried over to it."""
+    superseded: frozenset[str] = frozenset()
+    """Folders of records that an amended code revision did not reproduce: their cells are run again."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -93,8 +95,13 @@ class Plan:
         return pl.DataFrame(rows, schema={column.name: column.type for column in KEYS}, orient="row")
 
 
-def plan_of(inputs: Inputs, frozen: Frozen, carried: Mapping[str, str] | None = None) -> Plan:
-    """The plan of a frozen experiment."""
+def plan_of(
+    inputs: Inputs,
+    frozen: Frozen,
+    carried: Mapping[str, str] | None = None,
+    superseded: Collection[str] = (),
+) -> Plan:
+    """The plan of a frozen experiment; see `Plan` for `carried` and `superseded`."""
     experiment = inputs.experiment
     tasks = {
         name: TaskFacts(
@@ -119,4 +126,5 @@ def plan_of(inputs: Inputs, frozen: Frozen, carried: Mapping[str, str] | None = 
         calibration={name: inputs.models[name].calibration for name in experiment.models},
         budgets=inputs.shared.budgets,
         carried=carried or {},
+        superseded=frozenset(superseded),
     )

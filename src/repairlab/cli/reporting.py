@@ -19,6 +19,7 @@ from repairlab.contract.study import Inputs, Study, load_inputs, open_study
 from repairlab.manifest.deviations import read as read_deviations
 from repairlab.manifest.freeze import Frozen, differences, read_frozen
 from repairlab.store.blinding import Look
+from repairlab.store.carried import decided_folders
 from repairlab.store.layout import Layout
 
 
@@ -61,7 +62,14 @@ def gated(opened: Opened, *, incomplete: bool) -> Gated:
 
 def frames_of(opened: Opened) -> Frames:
     """Every table of the experiment; nothing has passed the gate yet."""
-    return read_frames(plan_of(opened.inputs, opened.frozen), opened.layout, os.cpu_count() or 1)
+    layout = opened.layout
+    plan = plan_of(
+        opened.inputs,
+        opened.frozen,
+        decided_folders(layout, "carried"),
+        decided_folders(layout, "refused").values(),
+    )
+    return read_frames(plan, layout, os.cpu_count() or 1)
 
 
 def report_command(

@@ -72,13 +72,18 @@ def complete_names(layout: Layout) -> frozenset[str]:
     return decided(layout, "carried") | frozenset(sealed_names(layout))
 
 
-def carried_folders(layout: Layout) -> dict[str, str]:
-    """New name of each carried cell to the folder's name under which it was sealed.
+def decided_folders(layout: Layout, decision: Decision) -> dict[str, str]:
+    """New name of each cell with this decision to the name of the folder that was decided on.
 
     Raises:
-        IntegrityViolation: see `source`.
+        IntegrityViolation: a decision, or the seal that it names, does not hold.
     """
-    return {name: _read(layout, name, "carried").old.name for name in sorted(decided(layout, "carried"))}
+    found = {}
+    for name in sorted(decided(layout, decision)):
+        record = _read(layout, name, decision)
+        check_source(Source(layout.sealed(record.old.name), record.old, record))
+        found[name] = record.old.name
+    return found
 
 
 def write_decision(layout: Layout, record: CarryRecord) -> Path:
