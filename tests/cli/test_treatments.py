@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -300,3 +301,136 @@ def test_the_look_around_finds_what_there_is(
     (tmp_path / f"{planted.secrets['name']}.txt").write_text("named so")
     found = {Path(path).name for path in look_around.seen_below(str(tmp_path))}
     assert found == {"file", f"{planted.secrets['name']}.txt"}
+
+
+@dataclass(frozen=True)
+class Amended:
+    """A copy of the study, and copies of the program to repair."""
+
+    place: Any
+    folder: Path
+
+    def program(self, name: str, edits: dict[str, tuple[str, str]]) -> Path:
+        """A copy of the package with each file's text replaced where it stands."""
+        code = self.folder / name
+        shutil.copytree(ROOT / "src" / "repairlab", code / "repairlab")
+        for file, (old, new) in edits.items():
+            path = code / "repairlab" / file
+            assert old in path.read_text()
+            path.write_text(path.read_text().replace(old, new))
+        return code
+
+    def run(self, code: Path, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+        environment = {**self.place.environment(), "PYTHONPATH": str(code)}
+        done = subprocess.run(
+            self.place.command(*arguments), capture_output=True, text=True, env=environment, check=False
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        return done
+
+    def amend_and_decide(self, code: Path, reason: str) -> str:
+        self.run(code, "freeze", NAME, "--amend", "--reason", reason)
+        return self.run(code, "carry-over", NAME, "--no-tests", "--jobs", "1", "--plain").stdout
+
+    def status(self, code: Path) -> Any:
+        return json.loads(self.run(code, "status", NAME, "--json").stdout)
+
+
+@pytest.fixture
+def amended(place: Any, place_of: Callable[..., Any], tmp_path: Path) -> Amended:
+    study = tmp_path / "study"
+    shutil.copytree(place.study, study)
+    return Amended(place_of(study, place.cache), tmp_path)
+
+
+def test_carry_over_keeps_every_cell_after_a_harmless_change_and_refuses_the_affected_after_a_harmful_one(
+    amended: Amended,
+) -> None:
+    sealed = {cell: seal_of(cell) for cell in amended.place.cells(NAME)}
+    affected = {cell.name for cell in sealed if shows_a_whole_window(cell)}
+    assert 0 < len(affected) < len(sealed)
+
+    harmless = amended.program("harmless", {})
+    snippets = harmless / "repairlab" / "search" / "snippets.py"
+    text, count = re.subn(r"\bbest\b(?=, count|\])|(?<=\[)best\b", "chosen", snippets.read_text())
+    assert count == 4
+    snippets.write_text(text)
+    said = amended.amend_and_decide(harmless, "rename a local variable")
+    assert f"{len(sealed)} cells carried over, 0 refused" in said
+    status = amended.status(harmless)
+    assert (status["sealed"], status["carried"], status["pending"]) == (len(sealed), len(sealed), 0)
+
+    harmful = amended.program("harmful", {"search/snippets.py": ("limits.lines)\n", "limits.lines - 1)\n")})
+    said = amended.amend_and_decide(harmful, "one line less in a snippet")
+    assert f"{len(sealed) - len(affected)} cells carried over, {len(affected)} refused" in said
+    assert set(re.findall(r"refused: (\S+): transcript record", said)) == affected
+    status = amended.status(harmful)
+    assert (status["sealed"], status["pending"]) == (len(sealed) - len(affected), len(affected))
+
+    amended.run(harmful, "run", NAME, "--limit", "1", "--plain")
+    assert amended.status(harmful)["pending"] == len(affected) - 1
+    assert {cell: seal_of(cell) for cell in sealed} == sealed
+    verified = amended.run(harmful, "verify", NAME).stdout
+    assert "every frozen input and every seal holds" in verified
+    assert "amendment 2" in verified
+    log = (amended.place.study / "preregistration" / "DEVIATIONS.md").read_text()
+    assert [line for line in log.splitlines() if line.startswith("- what: carry-over")] == [
+        f"- what: carry-over to amendment 1: {len(sealed)} cells carried, 0 refused (test runs taken from the record)",
+        *[line for line in log.splitlines() if f"{len(affected)} refused (test runs" in line],
+    ]
+    shown = amended.run(harmful, "show", NAME, "ledgerline-text-round-trip.H018.STATEMENT").stdout
+    assert "carried over to ledgerline-text-round-trip.H018.STATEMENT" in shown
+
+
+def seal_of(cell: Path) -> str:
+    return (cell / SUMS).read_text()
+
+
+def shows_a_whole_window(cell: Path) -> bool:
+    """Whether a search of the cell showed as many lines as a snippet may have."""
+    shown = [hit for entry in records(cell) if entry["type"] == "call" for hit in entry.get("shown", ())]
+    return any(hit["end_line"] - hit["start_line"] + 1 == 24 for hit in shown)
+
+
+def test_carry_over_makes_verdicts_again_where_the_change_could_reach_them(amended: Amended) -> None:
+    edits = {"evaluation/verdict.py": ("from __future__", "# A remark.\nfrom __future__")}
+    code = amended.program("evaluation", edits)
+    amended.run(code, "freeze", NAME, "--amend", "--reason", "a remark")
+    refused = amended.run(code, "carry-over", NAME, "--no-tests", "--plain", expect=2)
+    assert "src/evaluation/verdict.py changed since" in refused.stderr
+
+
+def test_carry_over_needs_an_amendment(place: Any) -> None:
+    assert "is not amended" in place.run("carry-over", NAME, expect=2).stderr
+
+
+def test_two_runs_of_a_task_side_by_side(place: Any) -> None:
+    names = [f"ledgerline-text-round-trip.H000.{model}" for model in ("FLOOR", "STATEMENT")]
+    said = place.run("diff", NAME, *names).stdout.splitlines()
+    (first,) = (n for n, line in enumerate(said) if line.startswith("first divergence: row "))
+    # Two models get the same conversation: the first request names another one, and nothing else differs.
+    assert said[first + 1].strip().startswith("body.model, character")
+    assert all(len(line) <= 120 for line in said[:first])
+    assert any(
+        "treatment H000" in line.split("|")[0] and "treatment H000" in line.split("|")[-1] for line in said
+    )
+    same = place.run("diff", NAME, names[1], names[1]).stdout
+    assert "steps is equal" in same
+    assert "first divergence" not in same
+
+
+def test_show_tells_ranks_budgets_clocks_and_residency(place: Any) -> None:
+    said = place.run("show", NAME, "ledgerline-text-round-trip.H011.STATEMENT").stdout
+    for text in (
+        "residency at the start: repairlab/calibration-statement",
+        f"residency: embedder {EMBEDDER} loaded, verified at level rest",
+        "query embedded",
+        "request: the conversation and 2 new messages",
+        "model 1/12 tool, tests 0/2, clock",
+        "shown: src/ledgerline/",
+        "opened: src/ledgerline/",
+        "files edited: ",
+        "seconds by phase: agent ",
+    ):
+        assert text in said
+    assert re.search(r"shown: \S+:\d+-\d+ \[dense 1", said)

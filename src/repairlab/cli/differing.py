@@ -7,7 +7,7 @@ from pathlib import Path
 
 from repairlab.cli.opening import outcomes_opened
 from repairlab.cli.showing import cell_end, cell_head, cell_steps, find_cell
-from repairlab.cli.texts import columns_of_terminal, shortened, side_by_side
+from repairlab.cli.texts import columns_of_terminal, printable, shortened, side_by_side
 from repairlab.contract.controls import Budgets
 from repairlab.contract.errors import BadInput
 from repairlab.contract.study import load_inputs, open_study
@@ -72,6 +72,9 @@ def _rows(pairs: Sequence[Pair], limits: Budgets, width: int, *, full: bool) -> 
         if pair.equal and pair.left and not full:
             yield f"  = {position + 1:>3}. {pair.left.title}"
             continue
+        if pair.left and pair.right and pair.left.told_before and pair.right.told_before and not full:
+            yield f"  ~ {position + 1:>3}. {pair.left.title} (different by what was said before)"
+            continue
         mark = "=" if pair.equal else "|"
         texts = [_cell_of_row(side, limits, full=full) for side in pair]
         yield from side_by_side(texts, width, mark)
@@ -82,16 +85,17 @@ def _where(position: int, pair: Pair) -> Iterator[str]:
     if pair.left is None or pair.right is None:
         yield f"  only the {'right' if pair.left is None else 'left'} run has this step"
     elif pair.left.title.partition(" ")[0] != pair.right.title.partition(" ")[0]:
-        yield f"  {pair.left.title} | {pair.right.title}"
+        yield f"  {printable(pair.left.title)} | {printable(pair.right.title)}"
     else:
-        yield f"  {first_difference(pair.left, pair.right)}"
+        yield f"  {printable(first_difference(pair.left, pair.right))}"
 
 
 def _cell_of_row(step: Step | None, limits: Budgets, *, full: bool) -> list[str]:
     if step is None:
         return ["(no such step)"]
-    own = [f"{step.number + 1:>3}. {step.title}", *shortened(step.text, full=full, lines=_LINES), *step.facts]
-    return [*own, f"({step.spent.line(limits)})"]
+    text = shortened(step.text, full=full, lines=_LINES)
+    facts = map(printable, (*step.facts, f"({step.spent.line(limits)})"))
+    return [f"{step.number + 1:>3}. {printable(step.title)}", *text, *facts]
 
 
 def _print(lines: Iterator[str]) -> None:

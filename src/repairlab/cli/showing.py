@@ -8,7 +8,7 @@ from pathlib import Path
 from repairlab.analysis.results import Row, rows_of
 from repairlab.cli.opening import outcomes_opened
 from repairlab.cli.tables import print_table
-from repairlab.cli.texts import indented, shortened
+from repairlab.cli.texts import indented, printable, shortened
 from repairlab.contract.controls import Budgets
 from repairlab.contract.errors import BadInput
 from repairlab.contract.study import Inputs, load_inputs, open_study
@@ -168,8 +168,8 @@ def _show_cell(found: Source, limits: Budgets, *, full: bool) -> None:
     print(f"  residency at the start: {_first_residency(sealed)}")
     spent = None
     for step in cell_steps(found, sealed):
-        print(f"{step.number + 1:>4}. {step.title}")
-        for line in (*shortened(step.text, full=full), *step.facts):
+        print(f"{step.number + 1:>4}. {printable(step.title)}")
+        for line in (*shortened(step.text, full=full), *map(printable, step.facts)):
             print(indented(line))
         if step.spent != spent:
             spent = step.spent
@@ -177,7 +177,8 @@ def _show_cell(found: Source, limits: Budgets, *, full: bool) -> None:
     for line in cell_end(sealed):
         print(f"  {line}")
     patch = (found.folder / "patch.diff").read_text(encoding="utf-8", errors="replace")
-    print(patch or "  no production file was changed")
+    for line in shortened(patch or "  no production file was changed", full=True):
+        print(line)
 
 
 def _first_residency(sealed: SealedCell) -> str:

@@ -15,7 +15,7 @@ def shortened(text: str, *, full: bool, lines: int = _LINES) -> Iterator[str]:
     """The lines of `text`; without `full` the first few, and how many there are more."""
     if not text:
         return
-    every = [_printable(line) for line in text.split("\n")]
+    every = [printable(line) for line in text.split("\n")]
     if full:
         yield from every
         return
@@ -73,7 +73,7 @@ def _fitting(line: str, width: int) -> int:
     return count
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Tabs as spaces; control characters as escapes, so that recorded text cannot steer the terminal."""
     expanded = line.expandtabs(4)
     return "".join(c if c.isprintable() or c == " " else ascii(c)[1:-1] for c in expanded)

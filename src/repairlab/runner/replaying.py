@@ -193,7 +193,18 @@ def _stop(_signal: int, _frame: object) -> None:
 def _work(connection: Connection, opener: Opener) -> None:
     """Life of a process. SIGINT gets a handler that does nothing: tests that it starts have the default."""
     signal.signal(signal.SIGINT, lambda _signal, _frame: None)
-    signal.signal(signal.SIGTERM, _stop)
+    try:
+        signal.signal(signal.SIGTERM, _stop)
+        try:
+            _serve(connection, opener)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the parent's last word may come late
+    except _Stop:
+        return
+
+
+def _serve(connection: Connection, opener: Opener) -> None:
+    """Replay what comes until the parent hangs up."""
     try:
         open_task = _last_task(opener())
         while True:
@@ -202,7 +213,7 @@ def _work(connection: Connection, opener: Opener) -> None:
                 connection.send(audited)
     except RepairlabError as error:
         connection.send(_Refused(error.message, error.repair))
-    except (_Stop, EOFError, BrokenPipeError):
+    except (EOFError, BrokenPipeError):
         return
 
 

@@ -26,24 +26,35 @@ class Pair(NamedTuple):
 def paired(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Pair]:
     """Every step of both runs once, each run in its own order.
 
-    Up to the first divergence rows are simply parallel. Behind it steps are aligned by what kind of step they
-    are, since a conversation that once differed repeats the difference in every later request.
+    Up to the first divergence rows are simply parallel. Behind it the k-th turn of one run stands beside the
+    k-th turn of the other (a turn begins with a request), and inside a turn steps of one kind do.
     """
     common = next(
         (n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a.content != b.content),
         min(len(left), len(right)),
     )
     yield from (Pair(a, b) for a, b in zip(left[:common], right[:common], strict=True))
-    rest_left, rest_right = left[common:], right[common:]
-    matcher = SequenceMatcher(
-        None, [_kind(step) for step in rest_left], [_kind(step) for step in rest_right], autojunk=False
-    )
+    for one, other in zip_longest(_turns(left[common:]), _turns(right[common:]), fillvalue=()):
+        yield from _in_turn(one, other)
+
+
+def _turns(steps: Sequence[Step]) -> list[tuple[Step, ...]]:
+    turns: list[list[Step]] = []
+    for step in steps:
+        if not turns or _kind(step) == "request:":
+            turns.append([])
+        turns[-1].append(step)
+    return [tuple(turn) for turn in turns]
+
+
+def _in_turn(left: Sequence[Step], right: Sequence[Step]) -> Iterator[Pair]:
+    matcher = SequenceMatcher(None, [*map(_kind, left)], [*map(_kind, right)], autojunk=False)
     for _, a, b, c, d in matcher.get_opcodes():
-        yield from (Pair(*both) for both in zip_longest(rest_left[a:b], rest_right[c:d]))
+        yield from (Pair(*both) for both in zip_longest(left[a:b], right[c:d]))
 
 
 def first_divergence(pairs: Sequence[Pair]) -> int | None:
-    """Position of the first row whose sides differ."""
+    """Position of the first row whose sides differ; ``None`` when none do."""
     return next((position for position, pair in enumerate(pairs) if not pair.equal), None)
 
 

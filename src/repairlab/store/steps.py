@@ -48,9 +48,9 @@ class Budget(NamedTuple):
     def line(self, limits: Budgets) -> str:
         """Spent of allowed, for people."""
         return (
-            f"model calls {self.model_calls}/{limits.model_calls}, tool calls {self.tool_calls}/"
-            f"{limits.tool_calls}, test runs {self.test_runs}/{limits.public_test_runs}, agent clock"
-            f" {self.agent_seconds:.3f}/{limits.agent_clock_seconds:g} s"
+            f"calls {self.model_calls}/{limits.model_calls} model {self.tool_calls}/{limits.tool_calls} tool,"
+            f" tests {self.test_runs}/{limits.public_test_runs}, clock {self.agent_seconds:.3f}/"
+            f"{limits.agent_clock_seconds:g} s"
         )
 
 
@@ -68,6 +68,8 @@ class Step:
     """Files shown, read, edited; outcomes of tests; facts of a model."""
     content: str
     """What two runs are compared by: the record without its number."""
+    told_before: bool
+    """A request that adds nothing but replies and results, which are steps of their own."""
     spent: Budget
 
 
@@ -102,7 +104,8 @@ def steps(records: Iterable[Record], timing: Timing) -> Iterator[Step]:
     )
     for record in records:
         title, text, facts = _told(record, counter)
-        yield Step(record.n, title, text, facts, _content(record), counter.state())
+        told_before = isinstance(record, Request) and not text and not facts
+        yield Step(record.n, title, text, facts, _content(record), told_before, counter.state())
 
 
 def _told(record: Record, counter: _Counter) -> Told:
