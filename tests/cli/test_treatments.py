@@ -360,7 +360,7 @@ def test_carry_over_keeps_every_cell_after_a_harmless_change_and_refuses_the_aff
     status = amended.status(harmless)
     assert (status["sealed"], status["carried"], status["pending"]) == (len(sealed), len(sealed), 0)
 
-    harmful = amended.program("harmful", {"search/snippets.py": ("limits.lines)\n", "limits.lines - 1)\n")})
+    harmful = amended.program("harmful", LESS)
     said = amended.amend_and_decide(harmful, "one line less in a snippet")
     assert f"{len(sealed) - len(affected)} cells carried over, {len(affected)} refused" in said
     assert set(re.findall(r"refused: (\S+): transcript record", said)) == affected
@@ -374,12 +374,17 @@ def test_carry_over_keeps_every_cell_after_a_harmless_change_and_refuses_the_aff
     assert "every frozen input and every seal holds" in verified
     assert "amendment 2" in verified
     log = (amended.place.study / "preregistration" / "DEVIATIONS.md").read_text()
-    assert [line for line in log.splitlines() if line.startswith("- what: carry-over")] == [
-        f"- what: carry-over to amendment 1: {len(sealed)} cells carried, 0 refused (test runs taken from the record)",
-        *[line for line in log.splitlines() if f"{len(affected)} refused (test runs" in line],
-    ]
+    assert f"carry-over to amendment 1: {len(sealed)} cells carried, 0 refused" in log
+    assert f"carry-over to amendment 2: {len(sealed) - len(affected)} cells carried, {len(affected)}" in log
     shown = amended.run(harmful, "show", NAME, "ledgerline-text-round-trip.H018.STATEMENT").stdout
     assert "carried over to ledgerline-text-round-trip.H018.STATEMENT" in shown
+
+
+LESS = {
+    "search/snippets.py": ("limits.lines)\n", "limits.lines - 1)\n"),
+    "search/dense_search.py": ("size = self._search.snippet_lines\n", "size = self._search.snippet_lines - 1\n"),
+}
+"""23 lines instead of 24, in whatever shows a snippet."""
 
 
 def seal_of(cell: Path) -> str:
@@ -411,9 +416,7 @@ def test_two_runs_of_a_task_side_by_side(place: Any) -> None:
     # Two models get the same conversation: the first request names another one, and nothing else differs.
     assert said[first + 1].strip().startswith("body.model, character")
     assert all(len(line) <= 120 for line in said[:first])
-    assert any(
-        "treatment H000" in line.split("|")[0] and "treatment H000" in line.split("|")[-1] for line in said
-    )
+    assert sum(line.count("treatment H000") for line in said[:first]) == 2
     same = place.run("diff", NAME, names[1], names[1]).stdout
     assert "steps is equal" in same
     assert "first divergence" not in same
