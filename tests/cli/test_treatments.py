@@ -105,7 +105,7 @@ def test_treatments_without_dense_retrieval_never_swap(place: Any) -> None:
     for cell in cells(place, "H000", "H018", "A001", "A002"):
         assert {entry["type"] for entry in records(cell)} <= {"request", "reply", "call", "end"} | stages
         assert timing(cell)["swaps"] == []
-        assert json.loads((cell / "cell.json").read_text())["facts"]["indexes"].keys() <= {"text"}
+        assert "vectors" not in json.loads((cell / "cell.json").read_text())["facts"]["indexes"]
 
 
 def test_changes_of_residency_are_kept_off_the_agent_s_clock(place: Any) -> None:
@@ -382,7 +382,10 @@ def test_carry_over_keeps_every_cell_after_a_harmless_change_and_refuses_the_aff
 
 LESS = {
     "search/snippets.py": ("limits.lines)\n", "limits.lines - 1)\n"),
-    "search/dense_search.py": ("size = self._search.snippet_lines\n", "size = self._search.snippet_lines - 1\n"),
+    "search/dense_search.py": (
+        "size = self._search.snippet_lines\n",
+        "size = self._search.snippet_lines - 1\n",
+    ),
 }
 """23 lines instead of 24, in whatever shows a snippet."""
 

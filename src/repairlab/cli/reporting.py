@@ -56,7 +56,7 @@ def gated(opened: Opened, *, incomplete: bool) -> Gated:
     Raises:
         GateClosed: with every finding.
     """
-    changed = differences(opened.study, opened.inputs, opened.frozen, opened.frozen.record.code)
+    changed = differences(opened.study, opened.inputs, opened.frozen, opened.frozen.program)
     return admit_frames(frames_of(opened), changed=changed, incomplete=incomplete)
 
 

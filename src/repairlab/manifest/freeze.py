@@ -90,6 +90,12 @@ class Frozen(NamedTuple):
         """Digest of the manifest in force, as the last link names it."""
         return self.amendments[-1].manifest if self.amendments else self.record.manifest
 
+    @property
+    def program(self) -> Code:
+        """The program in force."""
+        sources = {path: sha for path, sha in self.files().items() if path.startswith("src/")}
+        return Code(self.code, sources)
+
     def files(self) -> dict[str, str]:
         """Every frozen file, of the study and of the program, as the last link leaves it."""
         files = {**self.record.inputs, **self.record.sources}
@@ -192,8 +198,7 @@ def _refuse_loose(study: Study, experiment: str, count: int) -> None:
 def differences(study: Study, inputs: Inputs, frozen: Frozen, code: Code) -> tuple[str, ...]:
     """What differs between a freeze and the study as it stands; empty when nothing does."""
     found: list[str] = []
-    files = frozen.files()
-    then = {path: sha for path, sha in files.items() if not path.startswith("src/")}
+    then = {path: sha for path, sha in frozen.files().items() if not path.startswith("src/")}
     now = input_files(study, inputs)
     for path in sorted(now.keys() | then.keys()):
         if path not in now:
@@ -203,10 +208,9 @@ def differences(study: Study, inputs: Inputs, frozen: Frozen, code: Code) -> tup
         elif now[path] != then[path]:
             found.append(f"{path}: changed since the freeze")
     if code.revision != frozen.code:
-        sources = {path: sha for path, sha in files.items() if path.startswith("src/")}
         found.append(
             f"research code: revision {code.revision[:12]} is not the frozen {frozen.code[:12]}"
-            f"{_named(list(changes(sources, code.sources)))}"
+            f"{_named(list(changes(frozen.program.sources, code.sources)))}"
         )
     if expand(inputs, frozen.code) != frozen.manifest:
         found.append("manifest: its cells are not those that the inputs expand to")
