@@ -172,7 +172,7 @@ def _experiment(study: Study, experiment: str, settings: Settings, record: Path 
     except RepairlabError as error:
         yield Check("frozen, and nothing differs", False, error.message, error.repair or "see the message")
         return
-    found = f"{freeze.record.cells} cells, freeze record {freeze.record.digest()[:12]}"
+    found = f"{freeze.record.cells} cells, freeze record {freeze.head[:12]}"
     yield Check("frozen, and nothing differs", True, found)
     layout = Layout(study.raw / experiment, study.incomplete / experiment)
     yield _attempt("store can be written and sealed", "see the message", lambda: _store(layout))

@@ -60,7 +60,8 @@ def host_findings(
     rules = FailureRules(load_failures(study.contracts))
     silence = inputs.shared.generation.silence_seconds
     exchanges: list[Exchange] = []
-    with connect(settings.host, settings.token, rules, silence, environment) as host:
+    level = inputs.experiment.host_level
+    with connect(settings.host, settings.token, rules, silence, environment, level) as host:
         host.journal.append(exchanges.append)
         try:
             yield from _host(host, settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from repairlab.contract.errors import RefuseToStart
+from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.contract.study import Study, load_inputs, open_study
 from repairlab.manifest.deviations import read
 from repairlab.manifest.freeze import Frozen, amendment_file, differences, read_frozen, record_file
@@ -29,8 +29,8 @@ def verify_command(root: Path, experiment: str, authority: Path | None) -> None:
     layout = Layout(study.raw / experiment, study.incomplete / experiment)
     planned = {cell.name: cell for cell in frozen.manifest.cells}
     stamps = tuple(_witnesses(study, frozen, authority))
-    read(study)
     found = [
+        *_faults_of_log(study),
         *differences(study, inputs, frozen, revision_of(study)),
         *faults(layout, planned),
         *faults_of_decisions(layout),
@@ -70,6 +70,13 @@ def _witnesses(study: Study, frozen: Frozen, authority: Path | None) -> Iterator
     yield from witnesses(record_file(study, name), frozen.record.tag, authority)
     for amendment in frozen.amendments:
         yield from witnesses(amendment_file(study, name, amendment.number), amendment.tag, authority)
+
+
+def _faults_of_log(study: Study) -> Iterator[str]:
+    try:
+        read(study)
+    except IntegrityViolation as error:
+        yield error.message
 
 
 def _of_another_freeze(layout: Layout, frozen: Frozen) -> Iterator[str]:
