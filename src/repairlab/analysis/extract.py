@@ -179,16 +179,21 @@ def _count(value: object, key: str) -> int | None:
 
 
 def _transitions(timing: Timing) -> Iterator[tuple[Value, ...]]:
-    yield (0, "agent", *_change(timing.transition), None)
+    yield (0, "agent", *_change(timing.transition), None, None)
     for number, swap in enumerate(timing.swaps, start=1):
         facts = swap if isinstance(swap, dict) else {}
-        to, seconds = facts.get("to"), facts.get("seconds")
         yield (
             number,
-            str(to),
+            str(facts.get("to")),
             *_change(facts.get("transition")),
-            float(seconds) if isinstance(seconds, int | float) else None,
+            _seconds(facts, "seconds"),
+            _seconds(facts, "first_token_seconds"),
         )
+
+
+def _seconds(facts: Mapping[str, object], key: str) -> float | None:
+    value = facts.get(key)
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _change(value: object) -> tuple[Value, Value, Value, Value]:

@@ -205,6 +205,13 @@ TRANSITIONS = Table(
             _SECONDS,
             "the load at the start: see residency_seconds",
         ),
+        Column(
+            "first_token_seconds",
+            pl.Float64,
+            "from the next request to the first token of its reply, on the residency clock too",
+            _SECONDS,
+            "no swap to the agent, or a reply that was not streamed",
+        ),
     ),
 )
 
