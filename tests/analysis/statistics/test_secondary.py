@@ -228,6 +228,9 @@ def test_folds_are_balanced_over_strata_and_independent_of_order() -> None:
     for stratum in "abc":
         inside = [fold for fold, name in zip(folds, strata, strict=True) if name == stratum]
         assert sorted(inside) == sorted(list(range(10)) * 2)
+    # Small strata go on where the one before stopped, so that no fold is filled twice before another once.
+    few = folds_of(names[:9], ["abc"[i // 3] for i in range(9)], "seed")
+    assert sorted(few) == list(range(9))
     backwards = folds_of(names[::-1], strata[::-1], "seed")
     assert backwards[::-1] == folds
     assert folds_of(names, strata, "other") != folds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from repairlab.analysis.statistics import (
     MarginalModel,
     NotEstimable,
     Outcomes,
+    SensitivityRow,
     conditional_logit,
     marginal_model,
     mixed_model,
@@ -126,6 +128,79 @@ def test_every_registered_analysis_has_a_row_for_every_contrast(outcomes: Outcom
     assert mid.p == max(float(sign_flip(outcomes.totals("C", other)).mid_p) for other in ("A", "B"))
 
 
+# Solved by A, B, C under M1 and then under M2; repository of the first four tasks "go", of the others "py".
+BY_HAND = [
+    ((0, 1, 1), (0, 1, 1)),
+    ((0, 0, 1), (0, 1, 1)),
+    ((1, 0, 1), (0, 0, 0)),
+    ((0, 0, 0), (0, 1, 1)),
+    ((0, 1, 1), (1, 1, 1)),
+    ((1, 1, 0), (0, 1, 1)),
+    ((0, 0, 1), (0, 0, 1)),
+    ((1, 1, 1), (1, 0, 0)),
+]
+# B - A: 2 1 -1 1 1 1 0 -1; C - A: 2 2 0 1 1 0 2 -1; C - B: 0 1 1 0 0 -1 2 0, summed over the models.
+
+
+@pytest.fixture(scope="module")
+def by_hand() -> list[SensitivityRow]:
+    resolved = np.array(BY_HAND).transpose(0, 2, 1)
+    tasks = tuple(f"t{place}" for place in range(8))
+    matrix = Outcomes(tasks, ("go",) * 4 + ("py",) * 4, ("A", "B", "C"), ("M1", "M2"), resolved)
+    return sensitivity(matrix, FAMILY, 1, 200)
+
+
+def row_of(rows: list[SensitivityRow], analysis: str, scope: str, contrast: str) -> SensitivityRow:
+    (found,) = (r for r in rows if (r.analysis, r.scope, r.contrast) == (analysis, scope, contrast))
+    return found
+
+
+def test_counts_and_exact_rows_by_hand(by_hand: list[SensitivityRow]) -> None:
+    one = row_of(by_hand, "mcnemar-per-model", "M1", "C1")
+    assert (one.note, one.estimate, one.p) == ("2 vs 1", pytest.approx(1 / 8), 1.0)
+    two = row_of(by_hand, "mcnemar-per-model", "M2", "C1")
+    assert (two.note, two.estimate, two.p) == ("4 vs 1", pytest.approx(3 / 8), pytest.approx(0.375))
+    pooled = row_of(by_hand, "pooled-mcnemar-and-cmh", "exact", "C1")
+    assert (pooled.note, pooled.estimate) == ("6 vs 2", pytest.approx(4 / 16))
+    assert pooled.p == pytest.approx(2 * (1 + 8 + 28) / 256)
+    assert row_of(by_hand, "pooled-mcnemar-and-cmh", "cmh", "C1").note == "chi-square 2.000"
+
+
+def test_an_intersection_shows_its_smallest_estimate_and_largest_p(by_hand: list[SensitivityRow]) -> None:
+    row = row_of(by_hand, "mid-p", "", "C5")
+    # C - A sums to 7 and C - B to 3, over 16 pairs.
+    assert row.estimate == pytest.approx(3 / 16)
+    assert row.p == float(sign_flip([0, 1, 1, 0, 0, -1, 2, 0]).mid_p)
+
+
+def test_what_is_left_out_by_hand(by_hand: list[SensitivityRow]) -> None:
+    without_go = row_of(by_hand, "leave-one-out", "go", "C1")
+    assert (without_go.estimate, without_go.note) == (pytest.approx(1 / 8), "4 tasks left")
+    assert without_go.p == 1.0
+    assert row_of(by_hand, "leave-one-out", "py", "C1").estimate == pytest.approx(3 / 8)
+    each = row_of(by_hand, "leave-one-out", "each task", "C1")
+    # The whole gives 4/16; without the task of 2 it is 2/14, without one of -1 it is 5/14.
+    assert each.estimate == pytest.approx(4 / 16 - 2 / 14)
+    assert each.note == f"largest change; range {2 / 14:+.4f} to {5 / 14:+.4f}"
+    assert row_of(by_hand, "leave-one-out", "go", "C5 (B)").estimate == pytest.approx(1 / 8)
+
+
+def test_tarone_takes_the_least_p_of_the_component_with_fewest_tasks(by_hand: list[SensitivityRow]) -> None:
+    first, second = (row_of(by_hand, "tarone-holm", "", name) for name in ("C1", "C5"))
+    # Seven informative tasks in C1; six in C - A and four in C - B.
+    assert (first.note, second.note) == (f"least p {2 / 2**7:.2g}", f"least p {2 / 2**4:.2g}")
+    assert isinstance(first.p, float)
+    assert first.p >= float(sign_flip([2, 1, -1, 1, 1, 1, 0, -1]).p)
+
+
+def test_a_wald_p_is_that_of_the_normal_distribution(by_hand: list[SensitivityRow]) -> None:
+    row = row_of(by_hand, "gee-bias-reduced", "", "C1")
+    assert isinstance(row.estimate, float)
+    assert isinstance(row.interval, Interval)
+    error = (row.interval.high - row.interval.low) / 2 / NormalDist().inv_cdf(0.975)
+    assert row.p == pytest.approx(2 * NormalDist().cdf(-abs(row.estimate) / error))
+
+
 def test_a02_ties_everywhere_give_reasons_and_no_nan() -> None:
     flat = Outcomes(
         ("t1", "t2"), ("r", "r"), ("A", "B", "C"), ("M1", "M2"), np.ones((2, 3, 2), dtype=np.int64)
@@ -153,6 +228,8 @@ def test_cells_become_outcomes_in_any_order() -> None:
     assert there.totals("A", "B", "M1") == [-1, -1]
     assert there.discordant("B", "A") == (4, 0)
     assert there.tasks == ("t1", "t2")
+    solved = outcomes_of([(*cell[:4], 1) for cell in CELLS])
+    assert solved.discordant("B", "A") == (0, 0)
 
 
 def test_a_missing_a_doubled_and_an_impossible_cell_are_refused() -> None:
@@ -160,6 +237,9 @@ def test_a_missing_a_doubled_and_an_impossible_cell_are_refused() -> None:
         outcomes_of(CELLS[1:])
     with pytest.raises(BadInput, match="twice"):
         outcomes_of([*CELLS, CELLS[0]])
+    there = outcomes_of(CELLS)
+    with pytest.raises(BadInput, match="not sorted"):
+        Outcomes(there.tasks[::-1], there.repositories[::-1], there.arms, there.models, there.resolved)
     with pytest.raises(BadInput, match="0 or 1"):
         outcomes_of([(*CELLS[0][:4], 2), *CELLS[1:]])
     with pytest.raises(BadInput, match="two repositories"):
