@@ -121,9 +121,7 @@ def say(name: str, begun: float, told: str) -> None:
     own, child = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     cpu = sum(use.ru_utime + use.ru_stime for use in (own, child))
     memory = f"{own.ru_maxrss / 1024:.0f} MiB"
-    if child.ru_maxrss:
-        memory += f" and {child.ru_maxrss / 1024:.0f} MiB a reader"
-    print(f"  {name:<11}{seconds:>8.2f} s  {memory:<32}{told} ({cpu:.1f} s of CPU since the stage's start)")
+    print(f"  {name:<11}{seconds:>8.2f} s  {memory:<10}{told} ({cpu:.1f} s of CPU since the stage's start)")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def _lines(gated: Gated, hypotheses: Hypotheses) -> Iterator[Explored]:
         if arm in gated.design.arms and against in gated.design.arms:
             for part, models, tasks in _parts(gated, hypotheses):
                 yield from _line(gated, arm, against, part, models, tasks)
-            if "model" in hypotheses.exploratory.interactions and len(gated.design.models) == 2:
+            if "model" in hypotheses.exploratory.interactions:
                 yield _interaction(gated, arm, against)
     for model in gated.design.models:
         yield _omnibus(gated, model)
@@ -112,6 +112,9 @@ def _parts(
 
 def _interaction(gated: Gated, arm: str, against: str) -> Explored:
     """Sign-flip over tasks of the first model's difference minus the second's."""
+    if len(gated.design.models) != 2:
+        reason = "cannot be made: an interaction is taken of two models"
+        return Explored(arm, against, "interaction of models", None, None, None, None, reason)
     first, second = sorted(gated.design.models)
     one, other = (paired(gated, arm, against, models=(model,)) for model in (first, second))
     tasks = [task for task in one.totals if task in other.totals]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -35,9 +36,14 @@ def flow(gated: Gated) -> Table:
         own = [failures.get((arm, kind), 0) for kind in kinds]
         counts = (planned[arm], scored[arm], planned[arm] - scored[arm], tried[arm])
         rows.append((shown[arm], *counts, cut.get(arm, 0) if gated.frames else None, *own))
-    totals: list[Value] = [sum(int(str(row[i] or 0)) for row in rows) for i in range(1, len(columns))]
-    rows.append(("all", *totals))
+    rows.append(("all", *(_total([row[i] for row in rows]) for i in range(1, len(columns)))))
     return Table("T1", "Flow of cells", tuple(columns), tuple(rows), tuple(_notes(gated)))
+
+
+def _total(values: Sequence[Value]) -> int | None:
+    """Unknown where a part is unknown."""
+    known = [value for value in values if isinstance(value, int)]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _failures(frames: Frames) -> dict[tuple[str, str], int]:
