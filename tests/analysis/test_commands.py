@@ -171,6 +171,7 @@ def test_no_command_shows_an_outcome_of_a_running_experiment(run: Run, tmp_path:
             run("report", "simulated", "--incomplete", "--json", *study, expect=2),
             run("export", "simulated", "--incomplete", "--out", str(target / "out"), *study, expect=2),
             run("audit", "simulated", "--all", *study, expect=2),
+            run("diff", "simulated", cell, cell, *study, expect=2),
         ]
         assert not (target / "out").exists()
         assert not (target / "preregistration" / "unblinding.jsonl").exists()

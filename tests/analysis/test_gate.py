@@ -294,3 +294,13 @@ def test_a_verdict_on_other_tests_than_the_task_s_closes_the_gate(damaged: Any) 
     )
     reseal(folder)
     assert "other tests than the task requires" in str(closed(damaged.frames()).value)
+
+
+def test_a_link_in_the_place_of_a_sealed_file_closes_the_gate(damaged: Any, tmp_path: Path) -> None:
+    folder = damaged.cells()[4]
+    outside = tmp_path / "outside.json"
+    outside.write_bytes((folder / "metrics.json").read_bytes())
+    folder.chmod(0o755)
+    (folder / "metrics.json").unlink()
+    (folder / "metrics.json").symlink_to(outside)
+    assert "metrics.json is no regular file" in str(closed(damaged.frames(), incomplete=True).value)

@@ -11,7 +11,7 @@ from repairlab.contract.errors import IntegrityViolation
 from repairlab.contract.experiment import Experiment
 from repairlab.contract.strict import validate
 from repairlab.contract.study import Study
-from repairlab.store.blinding import Asked, Blinded, log_file, looks, may_show, open_outcomes
+from repairlab.store.blinding import Asked, Blinded, log_file, looks, may_show, open_outcomes, veiled
 
 AT = "2026-12-01T00:00:00Z"
 
@@ -108,3 +108,9 @@ def test_a_rehearsal_is_a_simulation_alone() -> None:
 
     with pytest.raises(BadInput, match="only a simulation is a rehearsal"):
         experiment("trial", rehearsal=True)
+
+
+def test_a_difference_of_a_replay_is_named_by_its_place_alone() -> None:
+    said = veiled("metrics.json.resolved_at_1: recorded 1, replayed 0")
+    assert said == "metrics.json.resolved_at_1: what differs is blinded"
+    assert veiled("a form that nobody foresaw: 1") == "somewhere: what differs is blinded"

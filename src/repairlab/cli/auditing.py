@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
+from repairlab.cli.opening import veil
 from repairlab.cli.running import Options, Plan, make_plan, preparation
 from repairlab.contract.errors import BadInput, InfrastructureFailure, IntegrityViolation
 from repairlab.manifest.cell import Cell
@@ -37,7 +39,7 @@ def audit_command(options: Options, start: str, *, every: bool, run_tests: bool,
     if different:
         raise IntegrityViolation(
             f"{len(different)} of {len(cells)} replays differ from what was sealed; the first:"
-            f"\n  {different[0].cell}: {different[0].difference}"
+            f"\n  {different[0].cell}: {veil_of(plan)(different[0].difference)}"
         )
     if troubled:
         raise InfrastructureFailure(
@@ -62,15 +64,22 @@ def replay(
     """
     opener = partial(open_auditor, options, run_tests)
     own = partial(_auditors, plan, run_tests)
-    count = jobs or _cores()
+    count, hide = jobs or _cores(), veil_of(plan)
     with _shown(len(replays), plain=options.plain) as shown:
 
         def seen(replay: Replay, audited: Audited) -> None:
             if done is not None:
                 done(replay, audited)
+            if audited.difference:
+                audited = replace(audited, difference=hide(audited.difference))
             shown(replay, audited)
 
         return replay_all(replays, count, own if count == 1 else opener, seen)
+
+
+def veil_of(plan: Plan) -> Callable[[str], str]:
+    """What is printed of a difference while the plan's outcomes are closed."""
+    return veil(plan.study, plan.inputs, plan.frozen)
 
 
 def open_auditor(options: Options, run_tests: bool) -> Open:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 
-from repairlab.cli.auditing import replay
+from repairlab.cli.auditing import replay, veil_of
 from repairlab.cli.freezing import unsealing_of, utc_now
 from repairlab.cli.running import Options, Plan, make_plan
 from repairlab.contract.errors import BadInput, InfrastructureFailure, RefuseToStart
@@ -105,10 +105,10 @@ def _log(plan: Plan, made: list[CarryRecord]) -> None:
 
 def _report(plan: Plan, made: list[CarryRecord], results: tuple[Audited, ...]) -> None:
     refused = sorted((r for r in made if r.decision == "refused"), key=lambda record: record.new.sequence)
-    name = plan.inputs.experiment.name
+    name, hide = plan.inputs.experiment.name, veil_of(plan)
     print(f"{name}: {len(made) - len(refused)} cells carried over, {len(refused)} refused")
     for record in refused:
-        print(f"  refused: {record.old.name}: {record.difference}")
+        print(f"  refused: {record.old.name}: {hide(record.difference)}")
     if refused:
         print(f"  refused cells are run again by: repairlab run {name}")
     troubled = [one for one in results if one.trouble]

@@ -135,6 +135,12 @@ def may_show(study: Study, experiment: Experiment, sealed: int, planned: int) ->
     return sealed == planned and any(look.kind == "unsealing" for look in looks(study, experiment.name))
 
 
+def veiled(difference: str) -> str:
+    """Where a record and its replay differ, without what either says there: that may be an outcome."""
+    where, mark, _ = difference.partition(": recorded ")
+    return f"{where if mark else 'somewhere'}: what differs is blinded"
+
+
 def _append(path: Path, look: Look) -> None:
     line = json.dumps(look.model_dump(mode="json"), sort_keys=True) + "\n"
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
