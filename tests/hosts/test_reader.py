@@ -24,7 +24,7 @@ def piece(finish: str | None = None, tokens: int | None = None, **delta: str) ->
 def read(
     gaps: list[float], texts: int, tokens: int | None, unpaid: bool
 ) -> tuple[ReplyReader, float, float | None]:
-    """The reader after a stream whose parts come after these waits; the seconds it took, and what was told."""
+    """The reader after a stream with these waits before its parts; the seconds it took, and what was told."""
     now, told = [100.0], list[float]()
     reader = ReplyReader(
         "chat", "m", lambda: now[0], 100.0 + DEADLINE, Unpaid(MOST, told.append) if unpaid else None

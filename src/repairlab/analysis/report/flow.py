@@ -62,7 +62,7 @@ def _notes(gated: Gated) -> list[str]:
     design = gated.design
     by_stratum = Counter(design.strata.values())
     kept = ", ".join(f"{stratum}: {by_stratum[stratum]}" for stratum in design.stratum_names)
-    notes = [f"{len(design.strata)} tasks ({kept}); screening and gold check are made before the freeze"]
+    notes = [f"{len(design.strata)} tasks ({kept}); no cell runs before its task has passed its gold check"]
     if gated.frames:
         early = _out_of_order(gated.frames)
         notes.append(f"{early} cells began before a cell that stands earlier in the frozen order")
