@@ -17,8 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repairlab.analysis.gate import GateClosed, Gated, admit, admit_frames
+from repairlab.analysis.hypotheses import load_hypotheses
 from repairlab.analysis.outcomes import Key, Outcome, crossed
-from repairlab.contract.errors import IncompleteData
+from repairlab.analysis.pairing import paired
+from repairlab.analysis.report.assemble import assemble
+from repairlab.contract.errors import BadInput, IncompleteData
 from repairlab.store.layout import OUTCOME_SUMS, SUMS
 
 DESIGN = crossed({"easy": ["t1", "t2"], "hard": ["t3"]}, ["A", "B"], ["M"], ["1"])
@@ -197,7 +200,7 @@ def test_cells_of_two_manifests_are_never_pooled(small: Any) -> None:
 
 def test_a_record_that_nobody_planned_closes_the_gate_of_a_preregistered_experiment(small: Any) -> None:
     frames = replace(small.frames(), unplanned=("some-cell",))
-    assert "earlier freeze" in admit_frames(frames).notes[0]
+    assert "unplanned" in rules(closed(frames))
     main = replace(frames, plan=replace(frames.plan, kind="main"))
     assert {"unplanned", "simulated"} <= rules(closed(main))
 
@@ -304,3 +307,26 @@ def test_a_link_in_the_place_of_a_sealed_file_closes_the_gate(damaged: Any, tmp_
     (folder / "metrics.json").unlink()
     (folder / "metrics.json").symlink_to(outside)
     assert "metrics.json is no regular file" in str(closed(damaged.frames(), incomplete=True).value)
+
+
+def test_an_experiment_outside_the_study_may_hold_cells_of_an_earlier_freeze(small: Any) -> None:
+    frames = small.frames()
+    tables = dict(frames.tables)
+    tables["cells"] = tables["cells"].with_columns(host_level=pl.lit("rest"))
+    plan = replace(frames.plan, kind="calibration", freezes=("0" * 64,))
+    gated = admit_frames(replace(frames, plan=plan, tables=tables, unplanned=("some-cell",)))
+    assert len(gated.notes) == 2
+    assert all("earlier freeze" in note for note in gated.notes)
+
+
+def test_a_reliability_design_passes_and_its_arms_are_never_contrasted(small: Any) -> None:
+    frames = small.frames()
+    some = frames.plan.cells[::5]
+    tables = dict(frames.tables)
+    tables["cells"] = tables["cells"].filter(pl.col("sequence").is_in([cell.sequence for cell in some]))
+    fewer = replace(frames, plan=replace(frames.plan, cells=some, design="reliability"), tables=tables)
+    gated = admit_frames(fewer)
+    report = assemble(gated, load_hypotheses(small.study))
+    assert [table.name for table in report.tables] == ["T1", "T3"]
+    with pytest.raises(BadInput, match="not planned on the same tasks"):
+        paired(gated, "H007", "H000")

@@ -13,6 +13,17 @@ SIMULATED = "simulated"
 """What a simulated record gives for the level at which a host was verified: there was none."""
 
 
+REFREEZABLE = frozenset({"calibration", "trial"})
+"""Kinds of experiment that may be frozen anew, so that `raw/` may hold cells of earlier freezes."""
+
+
+def foreign_freezes(frames: Frames) -> list[tuple[str, str]]:
+    """Sealed planned cells that ran under none of the experiment's freeze records, with the one they name."""
+    cells = frames.labelled("cells").filter("sealed")
+    foreign = cells.filter(~pl.col("freeze").is_in(frames.plan.freezes))
+    return [(name, freeze) for name, freeze in foreign.select("cell", "freeze").iter_rows()]
+
+
 def store_findings(frames: Frames) -> Iterator[tuple[str, str]]:
     """Rule and text of everything that is wrong, beside missing, duplicate and unplanned keys."""
     plan, cells = frames.plan, frames.labelled("cells").filter("sealed")
@@ -25,9 +36,8 @@ def store_findings(frames: Frames) -> Iterator[tuple[str, str]]:
                 f"{cell.name} is a cell of {cell.identity.experiment}: manifests are never pooled",
             )
     yield from (("seal", text) for text in frames.unreadable)
-    if plan.kind in ("main", "reliability", "simulation"):
-        foreign = cells.filter(~pl.col("freeze").is_in(plan.freezes))
-        for name, freeze in foreign.select("cell", "freeze").iter_rows():
+    if plan.kind not in REFREEZABLE:
+        for name, freeze in foreign_freezes(frames):
             yield (
                 "freeze",
                 f"{name} ran under {freeze[:12]}, which is none of this experiment's freeze records",

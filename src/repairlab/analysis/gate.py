@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
-from repairlab.analysis.checks import store_findings
+from repairlab.analysis.checks import REFREEZABLE, foreign_freezes, store_findings
 from repairlab.analysis.frames import Frames
 from repairlab.analysis.outcomes import Design, Key, Outcome, design_of, outcomes_of
 from repairlab.contract.canonical import sha256_hex
@@ -64,6 +64,7 @@ class Provenance(NamedTuple):
     experiment: str
     title: str
     kind: str
+    design: str
     manifest: str
     """Digest of the frozen manifest; empty for a table that has none."""
     data: str
@@ -146,38 +147,28 @@ def admit_frames(frames: Frames, *, changed: Sequence[str] = (), incomplete: boo
         GateClosed: with every finding.
     """
     plan = frames.plan
-    if plan.kind == "reliability":
-        rules: tuple[str, ...] = ()
-    else:
-        rules = (UNEQUAL,)
-    unplanned = [Finding(UNPLANNED, name) for name in frames.unplanned]
-    replaceable = plan.kind not in ("main", "reliability")
     findings = [Finding(CHANGED, text) for text in changed]
     findings += [Finding(rule, text) for rule, text in store_findings(frames)]
+    notes = list(_of_earlier_freezes(frames))
+    if plan.kind not in REFREEZABLE:
+        findings += [Finding(UNPLANNED, name) for name in frames.unplanned]
     seals = frames.tables["cells"].filter("sealed").select("sequence", "seal").sort("sequence").iter_rows()
-    provenance = Provenance(
-        plan.experiment,
-        plan.title,
-        plan.kind,
-        plan.manifest,
-        sha256_hex("".join(f"{sequence} {seal}\n" for sequence, seal in seals).encode()),
-    )
-    notes: tuple[str, ...] = ()
-    if unplanned and replaceable:
-        notes = (
-            f"{len(unplanned)} sealed cells belong to an earlier freeze of this experiment, and are left out",
-        )
-        unplanned = []
+    data = sha256_hex("".join(f"{sequence} {seal}\n" for sequence, seal in seals).encode())
+    provenance = Provenance(plan.experiment, plan.title, plan.kind, plan.design, plan.manifest, data)
     return _admit(
-        design_of(plan),
-        outcomes_of(frames),
-        [*findings, *unplanned],
-        provenance,
-        frames,
-        notes,
-        balanced=UNEQUAL in rules,
-        incomplete=incomplete,
+        design_of(plan), outcomes_of(frames), findings, provenance, frames, notes, incomplete=incomplete
     )
+
+
+def _of_earlier_freezes(frames: Frames) -> Iterable[str]:
+    """What an experiment outside the study, which may be frozen anew, holds of its earlier freezes."""
+    if frames.plan.kind not in REFREEZABLE:
+        return
+    if frames.unplanned:
+        yield f"{len(frames.unplanned)} sealed cells belong to an earlier freeze of this experiment: left out"
+    earlier = foreign_freezes(frames)
+    if earlier:
+        yield f"{len(earlier)} cells ran under an earlier freeze record, with the same identity"
 
 
 def admit(design: Design, outcomes: Iterable[Outcome], name: str, *, incomplete: bool = False) -> Gated:
@@ -188,8 +179,8 @@ def admit(design: Design, outcomes: Iterable[Outcome], name: str, *, incomplete:
     """
     rows = tuple(outcomes)
     known = sorted(f"{row.key} {row.resolved} {row.infrastructure}\n" for row in rows)
-    provenance = Provenance(name, name, "table", "", sha256_hex("".join(known).encode()))
-    return _admit(design, rows, [], provenance, None, (), balanced=True, incomplete=incomplete)
+    provenance = Provenance(name, name, "table", "factorial", "", sha256_hex("".join(known).encode()))
+    return _admit(design, rows, [], provenance, None, (), incomplete=incomplete)
 
 
 def _admit(
@@ -200,9 +191,9 @@ def _admit(
     frames: Frames | None,
     notes: Sequence[str],
     *,
-    balanced: bool,
     incomplete: bool,
 ) -> Gated:
+    balanced = provenance.design == "factorial"
     found = [*findings, *_design_findings(design, balanced=balanced), *_outcome_findings(design, outcomes)]
     fatal = [finding for finding in found if finding.rule not in TOLERATED]
     if fatal or (found and not incomplete):

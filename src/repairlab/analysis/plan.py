@@ -32,6 +32,8 @@ class Plan:
     experiment: str
     title: str
     kind: str
+    design: str
+    """``factorial``, or ``reliability``: its arms hold different tasks and are never contrasted."""
     manifest: str
     """Digest of the frozen manifest."""
     recomputed: str
@@ -117,6 +119,7 @@ def plan_of(
         experiment=experiment.name,
         title=experiment.title,
         kind=experiment.kind,
+        design=experiment.design,
         manifest=frozen.manifest_digest,
         recomputed=frozen.manifest.digest(),
         freezes=frozen.chain,

@@ -98,7 +98,7 @@ def assemble(
         BadInput: a table of that name does not exist here.
     """
     require_gated(gated)
-    apart = gated.provenance.kind == "reliability"
+    apart = gated.provenance.design == "reliability"
     makers = _apart(gated) if apart else _contrasting(gated, hypotheses)
     unknown = [name for name in only if name not in makers]
     if unknown:
