@@ -327,6 +327,6 @@ def test_a_reliability_design_passes_and_its_arms_are_never_contrasted(small: An
     fewer = replace(frames, plan=replace(frames.plan, cells=some, design="reliability"), tables=tables)
     gated = admit_frames(fewer)
     report = assemble(gated, load_hypotheses(small.study))
-    assert [table.name for table in report.tables] == ["T1", "T3"]
+    assert [table.name for table in report.tables] == ["T1", "T3", "R1", "R2"]
     with pytest.raises(BadInput, match="not planned on the same tasks"):
         paired(gated, "H007", "H000")

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from repairlab.analysis.gate import admit_frames
+from repairlab.analysis.gate import admit, admit_frames
 from repairlab.analysis.hypotheses import load_hypotheses
+from repairlab.analysis.outcomes import Outcome, crossed
 from repairlab.analysis.report.assemble import assemble
+from repairlab.analysis.report.reliability_tables import agreement_table, draws_table
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +71,26 @@ def test_costs_are_over_solved_and_unsolved_cells(small: Any, tables: dict[str, 
 def test_cost_ratios_have_a_line_for_each_difference(tables: dict[str, Any]) -> None:
     assert len(tables["T10"]) == 2 * 8
     assert all(row["ratio"] > 0 and row["tasks"] == 6 for row in tables["T10"])
+
+
+def test_a_reliability_design_shows_every_draw_and_what_its_draws_agree_on(small: Any) -> None:
+    """Nine cells 3 of 3, three 2 of 3, two 1 of 3, ten 0 of 3: figures worked out by two other routes."""
+    successes = [3] * 9 + [2] * 3 + [1] * 2 + [0] * 10
+    draws = ("s0.r0", "s1.r0", "s2.r0")
+    design = crossed({"s": [f"t{n:02d}" for n in range(24)]}, ["H000"], ["M1"], draws)
+    rows = [Outcome(key, int(draws.index(key.draw) < successes[int(key.task[1:])])) for key in design.planned]
+    gated = admit(design, rows, "reliability")
+    tiles = draws_table(gated)
+    assert [row[3] for row in tiles.rows][8:13] == ["1 1 1", "1 1 0", "1 1 0", "1 1 0", "1 0 0"]
+    summary = agreement_table(gated, load_hypotheses(small.study))
+    figures = {row[0]: row[1] for row in summary.rows}
+    expected = {
+        "pass@1": 0.486111, "pass@2": 0.555556, "pass@3": 0.583333, "pass^2": 0.416667, "pass^3": 0.375,
+        "ICC(1,1)": 0.731518, "Fleiss' kappa": 0.722008, "Gwet's AC1": 0.722436,
+        "cells whose draws all agree": 19 / 24,
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert figures[name] == pytest.approx(value, abs=1e-6), name
+    gone = admit(design, rows[1:], "reliability", incomplete=True)
+    assert draws_table(gone).rows[0][3] == "? 1 1"
+    assert "23 cells of 3 draws" in agreement_table(gone, load_hypotheses(small.study)).notes[0]

@@ -18,6 +18,7 @@ from repairlab.analysis.report.gap import gap_table
 from repairlab.analysis.report.layout import Table, markdown
 from repairlab.analysis.report.localising import localisation_table
 from repairlab.analysis.report.rate_table import rate_table
+from repairlab.analysis.report.reliability_tables import agreement_table, draws_table
 from repairlab.analysis.report.sensitivity import sensitivity_table
 from repairlab.analysis.report.verdicts import decisions_table, discordance_table, estimates_table
 from repairlab.contract.canonical import Json
@@ -99,7 +100,7 @@ def assemble(
     """
     require_gated(gated)
     apart = gated.provenance.design == "reliability"
-    makers = _apart(gated) if apart else _contrasting(gated, hypotheses)
+    makers = _apart(gated, hypotheses) if apart else _contrasting(gated, hypotheses)
     unknown = [name for name in only if name not in makers]
     if unknown:
         raise BadInput(f"there is no table {unknown[0]} here (there are {', '.join(makers)})")
@@ -120,8 +121,13 @@ def _without(gated: Gated, hypotheses: Hypotheses, tasks: Collection[str]) -> tu
     return tuple(replace(one, name=f"S{one.name}", title=f"{label}: {one.title}") for one in tables)
 
 
-def _apart(gated: Gated) -> Makers:
-    return {"T1": lambda: (flow(gated),), "T3": lambda: (rate_table(gated),)}
+def _apart(gated: Gated, hypotheses: Hypotheses) -> Makers:
+    return {
+        "T1": lambda: (flow(gated),),
+        "T3": lambda: (rate_table(gated),),
+        "R1": lambda: (draws_table(gated),),
+        "R2": lambda: (agreement_table(gated, hypotheses),),
+    }
 
 
 def _contrasting(gated: Gated, hypotheses: Hypotheses) -> Makers:
