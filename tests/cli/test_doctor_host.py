@@ -205,3 +205,11 @@ def test_openings_hold_nothing_of_a_task_and_are_shared_by_equal_treatments(plac
     for task in inputs.tasks.values():
         assert json.dumps(task.statement)[1:-1] not in text
         assert not [path for path in task.production_files if path in text]
+
+
+def test_a_host_below_the_frozen_level_of_verification_is_refused(place: Any, at: Callable[..., str]) -> None:
+    path = place.study / "experiments" / "embedded.toml"
+    edit(path, ("[order]", 'host_level = "rest+lms"\n[order]'))
+    place.run("freeze", "embedded", "--replace")
+    done = place.run("doctor", "embedded", "--host", at(), expect=2)
+    assert "a verification that cannot be made from here" in done.stdout + done.stderr

@@ -145,3 +145,22 @@ def test_a_blocked_cell_is_sealed_once_the_host_is_repaired(at_a_host: Any, tmp_
         at_a_host.run("run", "embedded", "--plain", "--host", emulator.url, "--limit", "1", "--retry-blocked")
     (cell,) = at_a_host.cells()
     assert json.loads((cell / "timing.json").read_text())["attempt"] == 4
+
+
+def test_a_run_in_other_test_environments_than_were_frozen_is_refused(fresh: Any) -> None:
+    assert (
+        "those of this machine are not the frozen"
+        in fresh.run("freeze", "embedded", "--environments", expect=2).stderr
+    )
+    fresh.run("freeze", "embedded", "--environments", "--replace")
+    path = fresh.study / "preregistration" / "embedded.freeze.json"
+    record = json.loads(path.read_text())
+    assert {len(key) for key in record["environments"].values()} == {64}
+    task = min(record["environments"])
+    path.write_text(json.dumps({**record, "environments": {**record["environments"], task: "0" * 64}}))
+    refused = fresh.run("run", "embedded", "--plain", expect=2).stderr
+    assert (
+        f"{task}: its test environment is {record['environments'][task][:12]} here, and 000000000000"
+        in refused
+    )
+    assert not list(fresh.study.glob("raw/embedded/*"))

@@ -78,7 +78,12 @@ def _found(study: Study, inputs: Inputs, code: Code, wish: Wish) -> Frozen | tup
         if not wish.replace or inputs.experiment.preregistered:
             raise
         return (error.message,)
-    return differences(study, inputs, frozen, code) or frozen
+    found = list(differences(study, inputs, frozen, code))
+    if wish.environments and wish.environments != frozen.record.environments:
+        found.append("test environments: those of this machine are not the frozen ones")
+    if wish.tag and wish.tag != frozen.record.tag:
+        found.append(f"tag: {wish.tag}, and the record names {frozen.record.tag or 'none'}")
+    return tuple(found) or frozen
 
 
 def amend_command(root: Path, experiment: str, reason: str, tag: str) -> None:
