@@ -34,6 +34,22 @@ def test_the_graph_shows_neighbours_with_their_relation(embedded: Any) -> None:
     assert "imports" in done.stdout
 
 
+@pytest.mark.parametrize("tool", ["dense", "dense-first", "hybrid"])
+def test_an_embedder_lets_dense_retrieval_take_part(embedded: Any, tool: str) -> None:
+    asked = ("search", LEDGERLINE, "allocate", "--tool", tool, "--embedder", "HASHING", "--explain")
+    done = embedded.run(*asked)
+    explained = done.stdout.rpartition("\n\n")[2].splitlines()
+    assert len(explained) == 5
+    assert any("dense 1" in line for line in explained)
+    assert ("exact" in done.stdout.rpartition("\n\n")[2]) == (tool != "dense")
+    assert embedded.run(*asked).stdout == done.stdout
+
+
+def test_without_an_embedder_the_hybrid_says_what_is_missing(embedded: Any) -> None:
+    done = embedded.run("search", LEDGERLINE, "allocate", "--tool", "hybrid")
+    assert "(dense: no --embedder was named)" in done.stdout
+
+
 def test_go_sources_are_searched_too(embedded: Any) -> None:
     done = embedded.run("search", MILLRACE, "Bucket", "--tool", "symbols", "--language", "go")
     assert "1. limit/bucket.go (lines " in done.stdout
@@ -49,6 +65,8 @@ def test_the_same_query_gives_the_same_bytes(embedded: Any) -> None:
     [
         (("ledgerline", "x"), "is not REPOSITORY@COMMIT"),
         ((LEDGERLINE, "x", "--tool", "magic"), "there are exact, lexical"),
+        ((LEDGERLINE, "x", "--tool", "dense"), "needs an embedder"),
+        ((LEDGERLINE, "x", "--tool", "dense", "--embedder", "M002"), "there are EMB002, HASHING"),
         ((LEDGERLINE, "x", "--mode", "fuzzy"), "there are literal, substring, regex"),
         ((LEDGERLINE, "x", "--language", "cobol"), "there are python, go"),
         ((LEDGERLINE, "(", "--mode", "regex"), "the query cannot be run"),

@@ -271,18 +271,26 @@ def doctor(
 def search(
     place: Annotated[str, typer.Argument(metavar="REPOSITORY@COMMIT", help="Where to search.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    tool: Annotated[str, typer.Option(help="exact, lexical, symbols, hybrid (no dense), graph.")] = "exact",
-    mode: Annotated[str, typer.Option(help="For exact: literal, substring, regex.")] = "substring",
+    tool: Annotated[
+        str, typer.Option(help="exact, lexical, symbols, dense, dense-first, hybrid or graph.")
+    ] = "exact",
+    embedder: Annotated[
+        str, typer.Option(help="An embedder of contracts/models.toml, such as HASHING. Without: no dense.")
+    ] = "",
+    mode: Annotated[str, typer.Option(help="Exact, dense-first: literal, substring, regex.")] = "substring",
     language: Annotated[str, typer.Option(help="Which sources are searched: python, go.")] = "python",
     explain: Annotated[bool, typer.Option("--explain", help="Show each component's ranks.")] = False,
     study: StudyDir = HERE,
+    host: HostUrl = "",
     sources: Sources = "",
     cache: Cache = "",
 ) -> None:
     """Ask one search tool about a commit, as an agent would."""
     from repairlab.cli.searching import Question, search_command
 
-    search_command(Question(study, place, query, tool, mode, language, sources, cache), explain=explain)
+    search_command(
+        Question(study, place, query, tool, mode, language, embedder, host, sources, cache), explain=explain
+    )
 
 
 @app.command("cache")

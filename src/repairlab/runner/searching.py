@@ -15,8 +15,8 @@ from repairlab.runner.indexes import Indexes
 from repairlab.search.dense_search import DenseSearch
 from repairlab.search.exact import ExactSearch
 from repairlab.search.fusion_dense_first import DenseFirstSearch
-from repairlab.search.hybrid import HybridSearch, component
-from repairlab.search.toolset import Toolset
+from repairlab.search.hybrid import HybridSearch
+from repairlab.search.toolset import Toolset, dense_component
 from repairlab.search.vectors import QueryVectors
 
 SEARCH_TOOLS = frozenset(
@@ -96,12 +96,7 @@ class _Makers:
 
     def _fused(self) -> HybridSearch:
         """Reciprocal-rank fusion of all four components that rank files for a query."""
-        dense = component(
-            self._dense().rank,
-            lambda ranking: ranking.files,
-            lambda ranking, file, rank, ranks: self._dense().hit(ranking, file, rank=rank, components=ranks),
-        )
-        components = {**self._toolset().components, "dense": dense}
+        components = {**self._toolset().components, "dense": dense_component(self._dense())}
         return HybridSearch(components, self._shared.search, self._shared.fusion)
 
     def _toolset(self) -> Toolset:

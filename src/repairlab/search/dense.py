@@ -1,8 +1,8 @@
 """Dense retrieval: the chunks whose vectors are nearest to the query's, by inner product.
 
-faiss finds candidates among all vectors on one thread. Their scores are then computed anew in double
-precision and rounded to six digits, and only a chunk that no vector outside the candidates can reach counts:
-single-precision sums differ in the last bits between processors, and no order may rest on them.
+faiss finds candidates among all vectors. Their scores are then computed anew in double precision and rounded
+to six digits, and only a chunk that no vector outside the candidates can reach counts: single-precision sums
+differ in the last bits between processors, and no order may rest on them.
 """
 
 from __future__ import annotations
@@ -12,21 +12,15 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-import faiss
 import numpy as np
-from numpy.typing import NDArray
 
 from repairlab.contract.canonical import digest_of, sha256_hex
-from repairlab.contract.errors import IntegrityViolation
 from repairlab.search.chunks import CorpusChunk, CorpusChunks, cut, distinct_digests
 from repairlab.search.corpus import Corpus
-from repairlab.search.vectors import Document, Embedder, Matrix, Vector, VectorStore
+from repairlab.search.dense_flat import FlatIndex
+from repairlab.search.vectors import Document, Embedder, Vector, VectorStore
 
-SCORE_DIGITS = 6
-_MARGIN = 1e-4
-"""More than the single-precision score of two unit vectors of some thousand dimensions can be wrong by."""
 _FIRST_CANDIDATES = 64
 
 
@@ -89,7 +83,7 @@ class DenseIndex:
         matrix = store.matrix(digests)
         self._chunks = chunks
         self._holders = _holders(chunks.all, digests)
-        self._index = _FlatIndex(matrix)
+        self._index = FlatIndex(matrix)
         self.digest = digest_of(
             {
                 "corpus": chunks.corpus.digest,
@@ -168,54 +162,3 @@ def _chunks_digest(chunks: Sequence[CorpusChunk]) -> str:
         numbers.extend((chunk.file, chunk.place.start, chunk.place.end))
         texts += bytes.fromhex(chunk.place.digest)
     return sha256_hex(np.asarray(numbers, dtype="<u4").tobytes() + bytes(texts))
-
-
-class _Flat(Protocol):
-    """The part of ``faiss.IndexFlatIP`` that is used here."""
-
-    def add(self, x: Matrix) -> None: ...
-
-    def search(self, x: Matrix, k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
-
-    def get_xb(self) -> object: ...
-
-
-class _FlatIndex:
-    """Rows of unit vectors and their scores against a query."""
-
-    __slots__ = ("_flat", "_vectors", "dimensions", "size")
-
-    def __init__(self, vectors: Matrix) -> None:
-        self.size, self.dimensions = vectors.shape
-        self._flat: _Flat = faiss.IndexFlatIP(self.dimensions)
-        self._flat.add(vectors)
-        # A view of faiss's own copy, so that the caller's can be freed.
-        flat: Matrix = faiss.rev_swig_ptr(self._flat.get_xb(), self.size * self.dimensions)
-        self._vectors = flat.reshape(self.size, self.dimensions)
-
-    def candidates(self, query: Vector, wanted: int) -> tuple[list[int], list[float], float]:
-        """At least `wanted` rows (or all), their rounded scores, and what the score of no other row exceeds.
-
-        Raises:
-            IntegrityViolation: the query has another number of dimensions, or is not finite.
-        """
-        if query.shape != (self.dimensions,) or not np.isfinite(query).all():
-            raise IntegrityViolation(
-                f"a query vector of shape {query.shape} with {np.count_nonzero(np.isfinite(query))} finite "
-                f"numbers was to be compared with vectors of {self.dimensions} dimensions"
-            )
-        count = min(wanted, self.size)
-        if count == 0:
-            return [], [], -np.inf
-        faiss.omp_set_num_threads(1)  # holds for the calling thread
-        found_scores, found = self._flat.search(query.reshape(1, -1), count)
-        rows = found[0][found[0] >= 0]  # -1 is padding
-        bound = -np.inf if count == self.size else float(found_scores[0][-1]) + _MARGIN
-        return rows.tolist(), _products(self._vectors[rows], query).tolist(), bound
-
-
-def _products(vectors: Matrix, query: Vector) -> NDArray[np.float64]:
-    products: NDArray[np.float64] = np.multiply(vectors, query, dtype=np.float64)
-    # No matrix product: the order of its sums would depend on threads. Adding zero turns -0.0 into 0.0.
-    rounded: NDArray[np.float64] = np.round(products.sum(axis=1), SCORE_DIGITS) + 0.0
-    return rounded

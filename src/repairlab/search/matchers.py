@@ -24,7 +24,7 @@ _NEWLINE = 0x0A
 _BLOCK_INSTRUCTIONS = 512
 """A block of matching lines is as large a pattern as this: far from what `exact.steps` allows."""
 _FEWEST_LINES_A_BLOCK, _MOST_LINES_A_BLOCK = 4, 32
-_PROBE = 12
+_PROBE = 5
 """So many matching lines of a file tell how dense they are."""
 
 

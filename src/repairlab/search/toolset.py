@@ -11,6 +11,7 @@ from repairlab.search.blobs import BlobSource
 from repairlab.search.cache import Cache
 from repairlab.search.chunks import ChunkRules
 from repairlab.search.corpus import Corpus, build_corpus
+from repairlab.search.dense_search import DenseSearch
 from repairlab.search.exact import ExactSearch, Mode
 from repairlab.search.graph import SymbolGraph
 from repairlab.search.graph_search import GraphSearch
@@ -19,6 +20,9 @@ from repairlab.search.lexical import LexicalSearch
 from repairlab.search.lexical_index import LexicalIndex, build_lexical
 from repairlab.search.symbols import SymbolSearch
 from repairlab.search.symbols_index import SymbolIndex, build_symbols
+
+_PARSING_PROCESSES = 2
+"""Used only where there is much to parse; the index does not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,15 @@ class Toolset:
     """What `symbols` and `graph` look up."""
 
 
+def dense_component(dense: DenseSearch) -> Component:
+    """Dense retrieval as one of the components that are fused."""
+    return component(
+        dense.rank,
+        lambda ranking: ranking.files,
+        lambda ranking, chunk, rank, ranks: dense.hit(ranking, chunk, rank=rank, components=ranks),
+    )
+
+
 def open_toolset(
     source: BlobSource, commit: str, language: Language, shared: SharedControls, places: SearchPlaces
 ) -> Toolset:
@@ -73,7 +86,9 @@ def open_toolset(
     suffixes = shared.corpus.python_suffixes if language == "python" else shared.corpus.go_suffixes
     rules = ChunkRules.of(shared.dense)
     words = build_lexical(corpus, rules, shared.lexical, cache=places.blobs, folder=places.indexes)
-    index = build_symbols(corpus, language, cache=places.blobs, folder=places.indexes)
+    index = build_symbols(
+        corpus, language, cache=places.blobs, folder=places.indexes, processes=_PARSING_PROCESSES
+    )
     exact = ExactSearch(corpus, search, view, shared.exact)
     lexical = LexicalSearch(corpus, words, suffixes, search, view, shared.fuzzy, shared.named_paths)
     symbols = SymbolSearch(corpus, index, search, view, shared.symbols)
