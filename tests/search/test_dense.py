@@ -1,13 +1,7 @@
 """Dense retrieval with an embedder of this module: one place of the vector for each word, by its hash."""
 
 import hashlib
-import inspect
-import json
 import math
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from repairlab.contract.controls import SharedControls
 from repairlab.contract.errors import IntegrityViolation, RefuseToStart
-from repairlab.contract.strict import load
 from repairlab.search.cache import Cache
 from repairlab.search.chunks import ChunkRules, CorpusChunks, cut
-from repairlab.search.corpus import build_corpus, open_corpus
 from repairlab.search.dense import DenseIndex, embed_corpus
 from repairlab.search.dense_search import DenseSearch
 from repairlab.search.results import QueryError
@@ -298,85 +289,3 @@ def test_a_hit_shows_the_lines_of_the_chunk_that_hold_the_query_s_words(build, s
     assert hit.lines[71 - hit.start_line] == "def parse_header(line):"
     assert hit.matching_lines == ()
     assert hit.components == {"dense": 1}
-
-
-IMPORTS = f"""
-import hashlib, json, sys
-from pathlib import Path
-from repairlab.contract.controls import SharedControls
-from repairlab.contract.strict import load
-from repairlab.search.cache import Cache
-from repairlab.search.chunks import ChunkRules, CorpusChunks
-from repairlab.search.corpus import open_corpus
-from repairlab.search.dense import DenseIndex
-from repairlab.search.dense_search import DenseSearch
-from repairlab.search.vectors import QueryVectors, VectorStore
-DIMENSIONS = {DIMENSIONS}
-"""
-CALL = "print(answers(Path(sys.argv[1])))"
-
-
-def answers(folder: Path) -> str:
-    """What a fresh process says of the index in `folder`, as JSON."""
-    controls = load(SharedControls, folder / "shared.toml")
-    corpus = open_corpus(folder, (folder / "digest").read_text())
-    cache = Cache(folder / "cache")
-    index = DenseIndex(
-        CorpusChunks(corpus, ChunkRules.of(controls.dense), cache),
-        VectorStore(cache, {"key": "hashing"}, DIMENSIONS),
-    )
-    queries = QueryVectors(Hashing(), controls.dense.query_instruction, DIMENSIONS)
-    component = DenseSearch(index, queries, controls.search, controls.dense, controls.view)
-    shown = [
-        [
-            (hit.path, hit.rank, hit.start_line, hit.lines, dict(hit.components))
-            for hit in component.find(query)
-        ]
-        + [(chunk.path, chunk.start, chunk.score) for chunk in component.rank(query, 50).files]
-        for query in ("w1 w2 w3", "w7", "w1 w1 w9 absent")
-    ]
-    return json.dumps([index.digest, shown, [used.encoded() for used in queries.used]])
-
-
-def test_twenty_fresh_processes_give_the_same_bytes(memory_source, rules, embedder, frozen, tmp_path):
-    files = {
-        f"{n % 7}/f{n:03}.py": "\n".join(
-            f"w{n % (k + 2)} w{k * n % 11} w{k}" for k in range(n % 260)
-        ).encode()
-        for n in range(150)
-    }
-    corpus = build_corpus(memory_source(files), "", "python", rules, cache=tmp_path)
-    (tmp_path / "digest").write_text(corpus.digest)
-    shutil.copy(ROOT / "contracts" / "shared.toml", tmp_path)
-    cache = Cache(tmp_path / "cache")
-    embed_corpus(
-        CorpusChunks(corpus, frozen, cache), VectorStore(cache, {"key": "hashing"}, DIMENSIONS), embedder
-    )
-    said = set()
-    for batch in range(5):
-        running = [start(tmp_path, seed) for seed in range(batch * 4, batch * 4 + 4)]
-        for process in running:
-            out, err = process.communicate(timeout=120)
-            assert process.returncode == 0, err
-            said.add(out)
-    assert said == {answers(tmp_path) + "\n"}
-
-
-def start(folder: Path, seed: int) -> subprocess.Popen[str]:
-    """A process that prints `answers`; without pytest, which it would spend most of its time loading."""
-    threads = str(1 + seed % 4)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT / "src"),
-        "PYTHONHASHSEED": str(seed),
-        "OMP_NUM_THREADS": threads,
-        "OPENBLAS_NUM_THREADS": threads,
-    }
-    program = "\n".join([IMPORTS, inspect.getsource(Hashing), inspect.getsource(answers), CALL])
-    return subprocess.Popen(
-        [sys.executable, "-c", program, str(folder)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -264,44 +262,3 @@ def test_cold_warm_and_partly_new_builds_give_the_same_bytes(
         return next((folder / "1").glob("*.lexical")).read_bytes()
 
     assert built(after=None) == built(after=corpus) == built(after=memory_corpus(before))
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from repairlab.contract.controls import SharedControls
-from repairlab.contract.strict import load
-from repairlab.search.cache import Cache
-from repairlab.search.chunks import ChunkRules
-from repairlab.search.corpus import open_corpus
-from repairlab.search.lexical import Fuzzy, LexicalSearch
-from repairlab.search.lexical_index import build_lexical
-
-folder, digest, shared, fresh = sys.argv[1:]
-controls = load(SharedControls, Path(shared))
-corpus = open_corpus(Path(folder), digest)
-index = build_lexical(
-    corpus, ChunkRules.of(controls.dense), controls.lexical, cache=Cache(Path(fresh)), folder=Path(fresh)
-)
-search = LexicalSearch(corpus, index, (".py",), controls.search, controls.view, controls.fuzzy,
-    controls.named_paths)
-for query in ("parse expresion tokens", "filter templates.py", "value"):
-    print(repr(search.rank(query, 50)), repr(search.find(query)))
-"""
-
-
-def test_five_fresh_processes_with_other_hash_seeds_and_threads_give_the_same_bytes(
-    embedded_corpus, folder, tmp_path
-):
-    corpus = embedded_corpus("almanak", "python")
-    shared = Path(__file__).resolve().parents[2] / "contracts" / "shared.toml"
-    outputs = set()
-    for seed in range(5):
-        fresh = tmp_path / str(seed)
-        fresh.mkdir()
-        environment = {"PYTHONHASHSEED": str(seed), "OMP_NUM_THREADS": str(1 + seed % 3)}
-        command = [sys.executable, "-c", PROGRAM, str(folder), corpus.digest, str(shared), str(fresh)]
-        outputs.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
-
-    assert len(outputs) == 1
-    assert b"syntax/" in outputs.pop()

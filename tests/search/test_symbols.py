@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -347,49 +345,3 @@ def test_cold_warm_and_partly_new_builds_give_the_same_bytes(memory_source, rule
         return next((where / str(len(others))).glob("*.symbols")).read_bytes()
 
     assert built(tmp_path / "cold") == built(tmp_path / "partly", first) == built(tmp_path / "warm", SOURCES)
-
-
-PROGRAM = """
-import sys
-from pathlib import Path
-from repairlab.contract.controls import SharedControls
-from repairlab.contract.strict import load
-from repairlab.search.cache import Cache
-from repairlab.search.corpus import open_corpus
-from repairlab.search.graph import SymbolGraph
-from repairlab.search.graph_search import GraphSearch, Seed
-from repairlab.search.symbols import SymbolSearch
-from repairlab.search.symbols_index import build_symbols
-
-folder, digest, shared, fresh = sys.argv[1:]
-controls = load(SharedControls, Path(shared))
-corpus = open_corpus(Path(folder), digest)
-index = build_symbols(corpus, "python", cache=Cache(Path(fresh)), folder=Path(fresh))
-search = SymbolSearch(corpus, index, controls.search, controls.view, controls.symbols)
-graph = GraphSearch(
-    SymbolGraph(index, controls.graph), controls.search, controls.view, controls.fusion
-)
-for query in ("parse", "Parser.parse_expression", "evaluat", "the value of a field", "Row"):
-    ranking = search.rank(query, 50)
-    print(repr(ranking), repr(search.find(query)))
-    seeds = [Seed(file.path, search.lines(ranking, file)[0]) for file in ranking.files]
-    found, hits = graph.find(seeds)
-    print(graph.summary(found), repr(found), repr(hits))
-"""
-
-
-def test_five_fresh_processes_with_other_hash_seeds_and_threads_give_the_same_bytes(
-    memory_source, rules, folder, tmp_path
-):
-    corpus = build_corpus(memory_source(tree("almanak")), "", "python", rules, cache=folder)
-    shared = Path(__file__).resolve().parents[2] / "contracts" / "shared.toml"
-    outputs = set()
-    for seed in range(5):
-        fresh = tmp_path / str(seed)
-        fresh.mkdir()
-        environment = {"PYTHONHASHSEED": str(seed), "OMP_NUM_THREADS": str(1 + seed % 3)}
-        command = [sys.executable, "-c", PROGRAM, str(folder), corpus.digest, str(shared), str(fresh)]
-        outputs.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
-
-    assert len(outputs) == 1
-    assert b"called by" in outputs.pop()
