@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 UV_VERSION := 0.13.9
 READY := $(VENV)/.ready
 LLAMA := $(VENV)/.llama
+BENCH := $(VENV)/.bench
 SANDBOX ?= bubblewrap
 
 .DEFAULT_GOAL := help
@@ -67,11 +68,12 @@ bench: $(READY) ## measure the overhead of a cell and the start of the command l
 schemas: $(READY) ## write contracts/schemas/ anew from the models
 	@$(BIN)/python -c 'from pathlib import Path; from repairlab.store.schemas import write_schemas; write_schemas(Path("contracts/schemas"))'
 
-bench-search: $(READY) ## measure search against ripgrep, bm25s, ctags, memory: make bench-search REPO=/path COMMIT=sha
-	@$(BIN)/python benchmarks/search_exact.py $(REPO) $(COMMIT)
-	@$(BIN)/python benchmarks/search_lexical.py $(REPO) $(COMMIT)
-	@$(BIN)/python benchmarks/search_symbols.py $(REPO) $(COMMIT)
-	@$(BIN)/python benchmarks/search_dense.py $(REPO) $(COMMIT)
+$(BENCH): $(READY) requirements/bench.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements/bench.lock
+	@touch $(BENCH)
+
+bench-search: $(BENCH) ## measure search against ripgrep, bm25s, ctags and memory (needs rg and ctags; real trees: REPAIRLAB_SOURCES)
+	@$(BIN)/python benchmarks/search_bench.py $(ARGS)
 
 lock: $(READY) ## resolve pyproject.toml anew into requirements/
 	@mkdir -p requirements
