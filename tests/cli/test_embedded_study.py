@@ -147,6 +147,25 @@ def test_the_demo_prints_a_table_and_where_the_cells_are(embedded: Any) -> None:
     assert "check the plumbing alone" in done.stdout
 
 
+def test_report_and_export_of_the_embedded_study(embedded: Any, tmp_path: Path) -> None:
+    value = json.loads(embedded.run("report", "embedded", "--json", "--only", "T2", "--only", "T3").stdout)
+    assert (value["complete"], value["banner"].split(":")[0]) == (True, "calibration")
+    rates = {
+        (row["arm"], row["model"]): row["resolved"]
+        for row in value["tables"]["T3"]["rows"]
+        if row["repository"] == "all"
+    }
+    assert {rates[arm, "NAVIGATOR"][0] for arm in ("H000", "H018")} == {6}
+    assert {rates[arm, "FLOOR"][0] for arm in ("H000", "H018")} == {0}
+    verdicts = [row["verdict"] for row in value["tables"]["T2b"]["rows"]]
+    assert len(verdicts) == 5
+    assert all("cannot be made" in verdict for verdict in verdicts)
+    embedded.run("export", "embedded", "--out", str(tmp_path / "export"))
+    facts = json.loads((tmp_path / "export" / "export.json").read_text())
+    assert facts["repairlab.manifest"] == value["manifest"]
+    assert len(facts["files"]) == 8
+
+
 def test_verify_holds_and_status_counts(embedded: Any) -> None:
     assert "every frozen input and every seal holds" in embedded.run("verify", "embedded").stdout
     status = json.loads(embedded.run("status", "embedded", "--json").stdout)
