@@ -295,3 +295,22 @@ def test_a_task_found_broken_is_left_out_of_a_labelled_table_alone(hypotheses: H
     assert {row[3] for row in estimates.rows} == {11}
     with pytest.raises(BadInput, match="t99 is no task"):
         assemble(gated, hypotheses, only=("T1",), without=("t99",))
+
+
+def test_a_direction_that_only_the_complete_tasks_have_holds_nothing(hypotheses: Hypotheses) -> None:
+    """Seven complete tasks for H007, and the known halves of more incomplete ones against it."""
+    tasks = [f"t{number:02d}" for number in range(60)]
+    design = crossed({"one": tasks}, ARMS, ("M1", "M2", "M3"), ("s0.r0",))
+
+    def outcome(key: Key) -> int:
+        first = tasks.index(key.task) < 7
+        return int(key.arm == "H007") if first else int(key.arm == "H000" and key.model != "M3")
+
+    gone = {Key(task, "H007", "M3", "s0.r0") for task in tasks[7:]}
+    rows = [row for row in outcomes(outcome, design) if row.key not in gone]
+    found = {one.name: one for one in confirmatory(admit(design, rows, "t", incomplete=True), hypotheses)}
+    result = found["C2"].components[0].result
+    assert isinstance(result, Contrast)
+    assert (result.tasks, result.estimate) == (7, 1)
+    assert found["C2"].adjusted <= 0.05
+    assert (found["C2"].worst, found["C2"].verdict) == (1.0, Verdict.INCONCLUSIVE)

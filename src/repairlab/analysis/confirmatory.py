@@ -139,9 +139,16 @@ def _p(components: tuple[Component, ...]) -> float:
 
 
 def _worst_p(components: tuple[Component, ...]) -> float:
-    """`WorstCase.p` is 1 already where the missing pairs could turn the direction."""
+    """`WorstCase.p` is 1 already where the missing pairs could turn the direction of all that is known.
+
+    The estimate is over complete tasks alone: where it has another direction, nothing holds at the worst.
+    """
     if not components:
         return 1.0
+    for one in components:
+        middle = one.bounds.low + one.bounds.high
+        if not isinstance(one.result, Contrast) or middle * one.result.estimate <= 0:
+            return 1.0
     several = len(components) > 1
     if several and any(one.bounds.low <= 0 for one in components):
         return 1.0
