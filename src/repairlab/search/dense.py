@@ -1,8 +1,8 @@
 """Dense retrieval: the chunks whose vectors are nearest to the query's, by inner product.
 
-faiss finds candidates among all vectors. Their scores are then computed anew in double precision and rounded
-to six digits, and only a chunk that no vector outside the candidates can reach counts: single-precision sums
-differ in the last bits between processors, and no order may rest on them.
+faiss finds candidates among all vectors on one thread. Their scores are then computed anew in double
+precision and rounded to six digits, and only a chunk that no vector outside the candidates can reach counts:
+single-precision sums differ in the last bits between processors, and no order may rest on them.
 """
 
 from __future__ import annotations
