@@ -1,9 +1,9 @@
 """Dense search against the time that reading the vectors takes: see search_bench.py.
 
-The floor is the fastest of many passes over the same bytes: a sum of their bits on one core, which is what a
-search on one thread can reach, and the faster of that and numpy's product on all cores. Ours is a whole answer: candidates, exact scores, the best 50 files.
-Passes alternate, so that a busy machine slows all, and each finds its vectors in memory, not in the
-processor's caches.
+There are two floors, each the fastest of many passes over the same bytes: a sum of their bits on one core,
+which is all that a search on one thread can reach, and the faster of that and numpy's product on all cores. Ours is
+a whole answer: candidates, exact scores, the best 50 files. Passes alternate, so that a busy machine slows all,
+and each finds its vectors in memory, not in the processor's caches.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Chance:
 def query_seconds(
     controls: SharedControls, folder: Path, count: int, rounds: int
 ) -> tuple[float, float, float]:
-    """The floors of one core and of all, and a whole answer of ours: least elapsed seconds over all rounds."""
+    """The floors of one core and of all, and an answer of ours: least elapsed seconds over all rounds."""
     dimensions = controls.dense.dimensions
     embedder = Chance(dimensions)
     cache = Cache(folder / "vectors")
