@@ -1,9 +1,9 @@
 """Dense search against the time that reading the vectors takes: see search_bench.py.
 
-There are two floors, each the fastest of many passes over the same bytes: a sum of their bits on one core,
-which is all that a search on one thread can reach, and the faster of that and numpy's product on all cores. Ours is
-a whole answer: candidates, exact scores, the best 50 files. Passes alternate, so that a busy machine slows all,
-and each finds its vectors in memory, not in the processor's caches.
+There are two floors, each the fastest of many passes over the same bytes: a sum of their bits on one
+core, which is all that a search on one thread can reach, and the faster of that and numpy's product on
+all cores. Ours is a whole answer: candidates, exact scores, the best 50 files. Passes alternate, so that
+a busy machine slows all, and each finds its vectors in memory, not in the processor's caches.
 """
 
 from __future__ import annotations
