@@ -7,6 +7,7 @@ much sooner than one that `multiprocessing` starts, which would load the caller'
 
 from __future__ import annotations
 
+import gc
 import struct
 import sys
 from collections.abc import Iterable, Iterator
@@ -43,6 +44,7 @@ def main(arguments: list[str]) -> int:
     """Parse what stands on standard input; the exit status."""
     if arguments not in (["python"], ["go"]):
         return 2
+    gc.disable()  # nothing here refers to itself in a circle: looking for circles only takes time
     grammar = Grammar("python" if arguments == ["python"] else "go")
     sys.stdout.buffer.write(framed(parse_packed(grammar, unframed(sys.stdin.buffer.read()))))
     return 0
