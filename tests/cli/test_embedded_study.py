@@ -280,14 +280,14 @@ def _records_under_way(incomplete: Path) -> int:
 
 
 def test_an_ordinary_user_can_run_the_study(
-    as_ordinary_user: list[str], make_place: Any, embedded: Any
+    as_ordinary_user: list[str], make_place: Any, embedded: Any, fresh: Any
 ) -> None:
     home = Path(tempfile.mkdtemp(prefix="repairlab-user-", dir="/tmp"))
     user = 65534 if as_ordinary_user else os.geteuid()
     try:
         study = home / "study"
         for name in ("contracts", "experiments", "preregistration"):
-            shutil.copytree(embedded.study / name, study / name)
+            shutil.copytree(fresh.study / name, study / name)
         for path in [home, *home.rglob("*")]:
             os.chown(path, user, -1)
         place = make_place(study, home / "cache")
