@@ -51,6 +51,8 @@ def test_q1_what_the_load_itself_says_is_compared(change: dict[str, Any], fact: 
         ("name", "name:2", "second-instance"),
         ("name", "k", "inference-ids-differ"),
         ("unpinned", "k:2", "second-instance"),
+        (None, "another", "key-differs"),
+        ("name", "another", "key-differs"),
     ],
 )
 def test_an_instance_of_another_name_or_number_has_its_own_condition(

@@ -64,7 +64,10 @@ def load_differences(wanted: ModelFacts, loaded: Loaded) -> tuple[Difference, ..
     config = loaded.load_config
     expected = _expected_id(wanted, (loaded.instance_id,))
     another = _NUMBERED.sub("", loaded.instance_id) == _NUMBERED.sub("", expected)
-    instance: Condition = "second-instance" if another else "inference-ids-differ"
+    renamed = loaded.instance_id == wanted.key  # the right model, and not under its pinned name
+    instance: Condition = "inference-ids-differ" if renamed else "key-differs"
+    if another:
+        instance = "second-instance"
     context = config.context_length if config else None
     compared: tuple[tuple[str, Json, Json, Condition], ...] = (
         ("load status", "loaded", loaded.status, "host-protocol"),
