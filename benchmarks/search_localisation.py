@@ -15,14 +15,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from repairlab.contract.controls import SharedControls
+from repairlab.contract.excluded import ExcludedFix, Exclusions
 from repairlab.contract.strict import load
-from repairlab.contract.task import Language
+from repairlab.contract.study import Study
 from repairlab.hosts.emulator.engines.hashing import DIMENSIONS, embed
 from repairlab.repositories.mirrors import Mirror
 from repairlab.repositories.sources import Sources
@@ -42,20 +41,6 @@ FIRST = (1, 3, 5)
 Tools = Mapping[str, Callable[[str], Sequence[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """An excluded fix."""
-
-    id: str
-    repository: str
-    language: Language
-    base: str
-    fix: str
-    reason: str
-    statement: str
-    name: str
-
-
 class Hashing:
     """The labelled feature-hashing embedder, without a host between."""
 
@@ -72,13 +57,13 @@ def main() -> int:
         print("REPAIRLAB_SOURCES names no clones", file=sys.stderr)
         return 2
     controls = load(SharedControls, ROOT / "contracts" / "shared.toml")
-    listed = tomllib.loads((ROOT / "preregistration" / "excluded.toml").read_text())["excluded"]
+    listed = load(Exclusions, Study(ROOT).excluded_file).excluded
     ranks: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     print(
         "Check of the instrument; no result of the study. Rank of each gold file, - for none of the first 50."
     )
     with tempfile.TemporaryDirectory() as name:
-        for fix in (Fix(**entry) for entry in listed):
+        for fix in listed:
             mirror = Mirror(fix.repository, Path(Sources(sources).locate(fix.repository)))
             tools = tools_of(controls, fix, mirror, SearchPlaces(Path(name) / fix.language))
             gold = gold_files(Path(Sources(sources).locate(fix.repository)), fix, controls)
@@ -106,7 +91,7 @@ def rank(path: str, paths: Sequence[str]) -> str:
     return str(paths.index(path) + 1) if path in paths else "-"
 
 
-def gold_files(clone: Path, fix: Fix, controls: SharedControls) -> list[str]:
+def gold_files(clone: Path, fix: ExcludedFix, controls: SharedControls) -> list[str]:
     """Production files of the language that the fix changes and that exist at its base."""
     command = ["git", "-C", str(clone), "diff", "--name-only", "--diff-filter=MD", "-z", fix.base, fix.fix]
     names = subprocess.run(command, capture_output=True, check=True).stdout.decode().split("\0")
@@ -122,7 +107,7 @@ def protected(name: str, controls: SharedControls) -> bool:
     )
 
 
-def tools_of(controls: SharedControls, fix: Fix, mirror: Mirror, places: SearchPlaces) -> Tools:
+def tools_of(controls: SharedControls, fix: ExcludedFix, mirror: Mirror, places: SearchPlaces) -> Tools:
     tools = open_toolset(mirror, fix.base, fix.language, controls, places)
     chunks = CorpusChunks(tools.corpus, ChunkRules.of(controls.dense), places.blobs)
     store = VectorStore(places.blobs, {"key": "hashing"}, DIMENSIONS)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from repairlab.contract.controls import SharedControls
 from repairlab.contract.errors import BadInput
+from repairlab.contract.excluded import Exclusions
 from repairlab.contract.experiment import Experiment
 from repairlab.contract.models import Model, Models
 from repairlab.contract.strict import load
@@ -47,6 +48,11 @@ class Study:
     def experiment_file(self, name: str) -> Path:
         """Where the experiment `name` is described."""
         return self.experiments / f"{name}.toml"
+
+    @property
+    def excluded_file(self) -> Path:
+        """Where the fixes that may be no tasks of the study are listed."""
+        return self.preregistration / "excluded.toml"
 
     def task_file(self, name: str) -> Path:
         """Where the facts of the task `name` stand."""
@@ -172,6 +178,7 @@ def _checked_models(models: dict[str, Model], experiment: Experiment, path: Path
 
 
 def _tasks(study: Study, experiment: Experiment, path: Path) -> dict[str, Task]:
+    excluded = _exclusions(study) if experiment.preregistered else Exclusions()
     tasks = {}
     for name in experiment.tasks:
         file = study.task_file(name)
@@ -185,5 +192,19 @@ def _tasks(study: Study, experiment: Experiment, path: Path) -> dict[str, Task]:
                 f"{path}: allow_unsandboxed: {name} is a real repository, and its tests are hostile code",
                 repair="only an experiment on embedded repositories may run tests without a sandbox",
             )
+        if used := excluded.of(task):
+            raise BadInput(
+                f"{path}: tasks: {name} is the fix {used.fix[:12]}, which is excluded: {used.reason}",
+                repair="take the next candidate of its repository in the registered order",
+            )
         tasks[name] = task
     return tasks
+
+
+def _exclusions(study: Study) -> Exclusions:
+    if not study.excluded_file.is_file():
+        raise BadInput(
+            f"{study.excluded_file} does not exist",
+            repair="a preregistered experiment needs the list of excluded fixes, empty or not",
+        )
+    return load(Exclusions, study.excluded_file)
