@@ -63,6 +63,7 @@ def study(tmp_path: Path) -> Study:
     (root / "experiments" / "small.toml").write_text(EXPERIMENT)
     tasks = root / "preregistration" / "tasks"
     tasks.mkdir(parents=True)
+    (root / "preregistration" / "excluded.toml").write_text("")
     for number, name in enumerate(("one-a", "one-b", "two-a")):
         text = TASK.format(
             id=name, repository=name[:3], base=f"{number:040x}", fix=f"{number + 100:040x}", zero="0" * 64

@@ -163,7 +163,7 @@ def test_a_main_freeze_holds_the_plan_and_not_the_log(study: Study) -> None:
     own = {
         path for path in frozen.record.inputs if path.count("/") == 1 and path.startswith("preregistration/")
     }
-    assert own == {"preregistration/PLAN.md", "preregistration/hypotheses.toml"}
+    assert own == {f"preregistration/{name}" for name in ("PLAN.md", "excluded.toml", "hypotheses.toml")}
     (study.preregistration / "hypotheses.toml").write_text("y")
     assert differences(study, inputs, frozen, CODE) == (
         "preregistration/hypotheses.toml: changed since the freeze",
