@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from repairlab.analysis.checks import store_findings
 from repairlab.analysis.gate import GateClosed, Gated, admit, admit_frames
 from repairlab.analysis.hypotheses import load_hypotheses
 from repairlab.analysis.outcomes import Key, Outcome, crossed
@@ -151,6 +152,16 @@ def test_a_record_made_otherwise_closes_the_gate_for_good(
     reseal(folder)
     assert rule in rules(closed(damaged.frames()))
     assert rule in rules(closed(damaged.frames(), incomplete=True))
+
+
+def test_a_carried_record_may_come_from_an_earlier_version(damaged: Any) -> None:
+    folder = damaged.cells()[5]
+    edit(folder, "cell.json", by_another_evaluator)
+    reseal(folder)
+    frames = damaged.frames()
+    assert "evaluator" in {rule for rule, _ in store_findings(frames)}
+    carried = replace(frames, plan=replace(frames.plan, carried={folder.name: "the.earlier.name"}))
+    assert "evaluator" not in {rule for rule, _ in store_findings(carried)}
 
 
 @pytest.mark.parametrize(

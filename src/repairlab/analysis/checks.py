@@ -45,7 +45,9 @@ def store_findings(frames: Frames) -> Iterator[tuple[str, str]]:
     drawn = cells.filter((pl.col("host_level") == SIMULATED).fill_null(value=False) != plan.simulated)
     for name in drawn["cell"]:
         yield "simulated", f"{name} is {'no simulated' if plan.simulated else 'a simulated'} record"
-    yield from _one_value(cells, ["experiment"], "evaluator", "versions of repairlab scored the cells")
+    # A carried record was scored by an earlier version, and equal to the byte by the one in force.
+    own = cells.filter(~pl.col("cell").is_in(sorted(plan.carried)))
+    yield from _one_value(own, ["experiment"], "evaluator", "versions of repairlab scored the cells")
     yield from _one_value(cells, ["experiment"], "sandbox", "kinds of sandbox held the tests")
     yield from _one_value(cells, ["task"], "environment", "test environments scored its cells")
     yield from _overruns(cells, plan.budgets)
