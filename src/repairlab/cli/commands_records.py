@@ -17,13 +17,6 @@ NoTests = Annotated[bool, typer.Option("--no-tests", help="Take test runs and ve
 Full = Annotated[bool, typer.Option("--full", help="Whole texts, nothing shortened.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    for command in (freeze, verify, show, diff, audit):
-        app.command()(command)
-    app.command("carry-over")(carry_over)
-
-
 def freeze(
     experiment: Name,
     study: StudyDir = HERE,
