@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import polars as pl
 import pytest
 
 from repairlab.analysis.gate import admit, admit_frames
@@ -14,12 +16,13 @@ from repairlab.analysis.hypotheses import load_hypotheses
 from repairlab.analysis.outcomes import Outcome, crossed
 from repairlab.analysis.report.assemble import assemble
 from repairlab.analysis.report.reliability_tables import agreement_table, draws_table
+from repairlab.analysis.report.scoring import Passed, counted_tests
 
 
 @pytest.fixture(scope="module")
 def tables(small: Any) -> dict[str, Any]:
     gated = admit_frames(small.frames())
-    report: Any = assemble(gated, load_hypotheses(small.study), only=("T8", "T9", "T10")).json()
+    report: Any = assemble(gated, load_hypotheses(small.study), only=("T8", "T9", "T10", "T11")).json()
     return {name: table["rows"] for name, table in report["tables"].items()}
 
 
@@ -71,6 +74,51 @@ def test_costs_are_over_solved_and_unsolved_cells(small: Any, tables: dict[str, 
 def test_cost_ratios_have_a_line_for_each_difference(tables: dict[str, Any]) -> None:
     assert len(tables["T10"]) == 2 * 8
     assert all(row["ratio"] > 0 and row["tasks"] == 6 for row in tables["T10"])
+
+
+def test_scores_are_counted_from_the_records_of_tests(small: Any, tables: dict[str, Any]) -> None:
+    """By hand: the mean over tasks of the mean over their cells of the share that passes."""
+    assert [row["model"] for row in tables["T11"] if row["arm"] == "H007"] == ["all", "M002", "M003"]
+    for row in tables["T11"]:
+        rates: dict[str, list[float]] = {}
+        for folder in small.cells():
+            task, treatment, model = folder.name.split(".")[:3]
+            if shown(treatment) == row["arm"] and row["model"] in ("all", model):
+                required = json.loads((folder / "tests.json").read_text())["required"]
+                passing = sum(outcome == "passed" for outcome in required.values())
+                rates.setdefault(task, []).append(passing / len(required))
+        assert row["tasks"] == len(rates) == 6
+        assert row["cells"] == sum(map(len, rates.values()))
+        assert row["test_pass_rate"] == pytest.approx(sum(sum(r) / len(r) for r in rates.values()) / 6)
+        assert row["empty_patch_test_pass_rate"] == pytest.approx(2 / 3)
+        assert row["no_regression"] == 1
+        assert row["no_regression_tasks"] == [6, 6]
+
+
+def test_a_broken_test_lowers_no_regression_and_a_task_without_any_has_none() -> None:
+    broken = Passed(after=2, required=4, before_and_after=1, before=2)
+    assert (broken.test_pass_rate, broken.unpatched, broken.no_regression) == (0.5, 0.5, 0.5)
+    assert Passed(after=0, required=2, before_and_after=0, before=0).no_regression is None
+
+
+def test_tests_that_passed_before_are_told_from_those_of_the_fix(small: Any) -> None:
+    frames = small.frames()
+    old = (pl.col("sequence") == 0) & pl.col("test").str.ends_with("::old")
+    failing = pl.when(old).then(pl.lit("failed")).otherwise("outcome").alias("outcome")
+    broken = replace(frames, tables={**frames.tables, "tests": frames.tables["tests"].with_columns(failing)})
+    intact, counted = list(counted_tests(frames).values()), list(counted_tests(broken).values())
+    after = intact[0].after - 1
+    assert counted == [Passed(after, required=3, before_and_after=1, before=2), *intact[1:]]
+
+
+def test_scores_of_incomplete_records_leave_missing_cells_out(simulate: Any) -> None:
+    store = simulate(tasks=1, missing=5)
+    gated = admit_frames(store.frames(), incomplete=True)
+    report = assemble(gated, load_hypotheses(store.study), only=["T11"])
+    (table,) = report.tables
+    assert sum(row[2] for row in table.rows if row[1] == "all") == 42 - 5
+    assert "INCOMPLETE 37/42" in report.titled(table)
+    assert table.notes[-1] == "a missing cell is in no mean"
 
 
 def test_a_reliability_design_shows_every_draw_and_what_its_draws_agree_on(small: Any) -> None:

@@ -32,7 +32,7 @@ def report(
         typer.Option(metavar="DIR", file_okay=False, help="Also write report.json and report.md."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="TABLE", help="T1 to T10; may be repeated.")
+        list[str] | None, typer.Option(metavar="TABLE", help="T1 to T11; may be repeated.")
     ] = None,
     without: Annotated[
         list[str] | None,

@@ -19,6 +19,7 @@ from repairlab.analysis.report.layout import Table, markdown
 from repairlab.analysis.report.localising import localisation_table
 from repairlab.analysis.report.rate_table import rate_table
 from repairlab.analysis.report.reliability_tables import agreement_table, draws_table
+from repairlab.analysis.report.scoring import score_table
 from repairlab.analysis.report.sensitivity import sensitivity_table
 from repairlab.analysis.report.verdicts import decisions_table, discordance_table, estimates_table
 from repairlab.contract.canonical import Json
@@ -93,7 +94,7 @@ def assemble(
         deviations: the log's entries on this experiment.
         looks: everyone who saw outcomes before.
         without: tasks that a further, labelled table leaves out: a task found broken stays in all others.
-        only: names of the tables wanted, ``T1`` to ``T10``; all by default.
+        only: names of the tables wanted, ``T1`` to ``T11``; all by default.
 
     Raises:
         BadInput: a table of that name does not exist here.
@@ -146,6 +147,7 @@ def _contrasting(gated: Gated, hypotheses: Hypotheses) -> Makers:
         "T8": lambda: (localisation_table(gated),),
         "T9": lambda: (cost_table(gated, hypotheses),),
         "T10": lambda: (cost_ratio_table(gated, confirmed(), hypotheses),),
+        "T11": lambda: (score_table(gated),),
     }
 
 
