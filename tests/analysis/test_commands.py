@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from repairlab.analysis.schema import KEYS, TABLES
 from repairlab.cli.main import app
 from repairlab.cli.progress import line_of
+from repairlab.cli.showing import swap_line
 from repairlab.contract.errors import RefuseToStart, RepairlabError
 from repairlab.runner.events import CellSealed
 from repairlab.store.blinding import log_file, looks
@@ -262,3 +263,34 @@ def test_records_of_another_kind_of_experiment_are_never_simulated(small: Any) -
 def test_a_simulation_is_not_run(run: Run, small: Any) -> None:
     said = run("run", "simulated", "--plain", "--study", str(small.study.root), expect=2)
     assert "nothing that could be run" in said
+
+
+def test_status_adds_up_usage_and_an_unknown_count_is_not_0(damaged: Any, run: Run) -> None:
+    records = [json.loads((folder / "metrics.json").read_text()) for folder in damaged.cells()]
+    clocks = [json.loads((folder / "timing.json").read_text()) for folder in damaged.cells()]
+    first = damaged.cells()[0] / "metrics.json"
+    first.parent.chmod(0o755)
+    first.unlink()
+    first.write_text(json.dumps({**records[0], "completion_tokens": None}))
+    where = ("status", "simulated", "--study", str(damaged.study.root))
+    used = json.loads(run(*where, "--json", "--usage"))["usage"]
+    assert used == {
+        "cells": 84,
+        "cells_with_tokens": 83,
+        "prompt_tokens": sum(one["prompt_tokens"] for one in records[1:]),
+        "completion_tokens": sum(one["completion_tokens"] for one in records[1:]),
+        "model_calls": sum(one["model_calls"] for one in records),
+        "agent_seconds": pytest.approx(sum(one["agent_seconds"] for one in clocks)),
+        "total_seconds": pytest.approx(sum(one["phases_seconds"]["total"] for one in clocks)),
+    }
+    assert "(1 cells without a count)" in run(*where, "--usage")
+    assert "usage" not in json.loads(run(*where, "--json"))
+
+
+def test_a_change_of_residency_is_shown_with_the_time_to_the_first_token() -> None:
+    swap = {"to": "agent", "seconds": 1.5, "transition": {}, "first_token_seconds": 0.25}
+    assert swap_line(swap) == (
+        "residency changed to agent in 1.500 s; first token of the next reply after 0.250 s"
+    )
+    assert swap_line({**swap, "first_token_seconds": None}).endswith("first token of the next reply not seen")
+    assert swap_line({**swap, "to": "embedder"}) == "residency changed to embedder in 1.500 s"

@@ -71,12 +71,15 @@ def run(
 def status(
     experiment: Name,
     study: StudyDir = HERE,
+    usage: Annotated[
+        bool, typer.Option("--usage", help="Add up calls, tokens and seconds of the sealed cells too.")
+    ] = False,
     json_output: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """How many cells are sealed, blocked and pending. Shows no outcome."""
     from repairlab.cli.status import status_command
 
-    status_command(study, experiment, json_output=json_output)
+    status_command(study, experiment, json_output=json_output, usage=usage)
 
 
 def demo(study: StudyDir = HERE, cache: Cache = "", plain: Plain = False) -> None:

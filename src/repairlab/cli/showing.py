@@ -148,12 +148,25 @@ def cell_end(sealed: SealedCell) -> Iterator[str]:
     )
     phases = ", ".join(f"{name} {seconds:.3f}" for name, seconds in sorted(timing.phases_seconds.items()))
     yield f"agent clock {timing.agent_seconds:.3f} s; seconds by phase: {phases}"
+    yield from map(swap_line, timing.swaps)
     for title, names in (
         ("files shown", metrics.files_shown),
         ("files opened", metrics.files_read),
         ("files edited", metrics.files_edited),
     ):
         yield f"{title}: {', '.join(names) or 'none'}"
+
+
+def swap_line(swap: object) -> str:
+    """One change of residency inside the episode, as it was timed."""
+    match swap:
+        case {"to": str() as role, "seconds": int() | float() as seconds, **others}:
+            first = others.get("first_token_seconds")
+            told = f"after {first:.3f} s" if isinstance(first, int | float) else "not seen"
+            then = f"; first token of the next reply {told}" if role == "agent" else ""
+            return f"residency changed to {role} in {seconds:.3f} s{then}"
+        case _:
+            return "residency changed, not timed"
 
 
 def _known(value: int | None) -> str:

@@ -121,7 +121,7 @@ def source(layout: Layout, cell: Cell) -> Source:
             the code revision.
     """
     folder = layout.sealed(cell.name)
-    if folder.exists() or cell.name not in decided(layout, "carried"):
+    if folder.exists() or not decision_file(layout, cell.name, "carried").exists():
         return Source(folder, cell)
     record = _read(layout, cell.name, "carried")
     if record.new.identity != cell.identity:
