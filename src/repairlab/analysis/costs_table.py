@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from repairlab.analysis.csv_lines import read_lines
 from repairlab.contract.errors import BadInput
 
 _COLUMNS = ("task", "arm", "tokens", "resolved")
@@ -34,19 +33,13 @@ def load_costs(path: Path) -> tuple[Cost, ...]:
     Raises:
         BadInput: every row that is not of this form, with its line and what is wrong.
     """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read ({error})") from error
-    lines = list(csv.reader(io.StringIO(text, newline="")))
-    if not lines or tuple(lines[0]) != _COLUMNS:
-        raise BadInput(f"{path}:1: the columns are not {', '.join(_COLUMNS)}")
-    faults = [f"{path}:{n}: {text}" for n, row in enumerate(lines[1:], start=2) for text in _wrong(row)]
+    lines = read_lines(path, _COLUMNS)
+    faults = [f"{path}:{n}: {text}" for n, row in enumerate(lines, start=2) for text in _wrong(row)]
     if faults:
         raise BadInput(f"{len(faults)} faults:\n  " + "\n  ".join(faults))
     return tuple(
         Cost(task, arm, int(tokens) if tokens else None, int(resolved))
-        for task, arm, tokens, resolved in lines[1:]
+        for task, arm, tokens, resolved in lines
     )
 
 

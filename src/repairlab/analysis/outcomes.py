@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from repairlab.analysis.csv_lines import read_lines
 from repairlab.analysis.frames import Frames
 from repairlab.analysis.plan import Plan
 from repairlab.contract.errors import BadInput
@@ -128,15 +127,8 @@ def load_outcomes(path: Path, design: Design) -> tuple[Outcome, ...]:
     Raises:
         BadInput: every row that is not of this form, with its line and what is wrong.
     """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read ({error})") from error
-    lines = list(csv.reader(io.StringIO(text, newline="")))
-    if not lines or tuple(lines[0]) != _COLUMNS:
-        raise BadInput(f"{path}:1: the columns are not {', '.join(_COLUMNS)}")
     rows, faults = [], []
-    for number, fields in enumerate(lines[1:], start=2):
+    for number, fields in enumerate(read_lines(path, _COLUMNS), start=2):
         wrong = list(_wrong(fields, design))
         faults += [f"{path}:{number}: {fault}" for fault in wrong]
         if not wrong:

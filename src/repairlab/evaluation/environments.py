@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from repairlab.evaluation.installed import (
 )
 from repairlab.evaluation.interpreters import Interpreter, ask, choose, installed
 from repairlab.evaluation.sandbox.scratch import remove_tree
+from repairlab.evaluation.uv import run_uv
 
 _PINNED = re.compile(
     r"^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9,._-]+\])?==([A-Za-z0-9.!+_-]+)$"
@@ -164,20 +164,7 @@ class PythonEnvironments:
         )
 
     def _uv(self, *arguments: str) -> None:
-        command = (str(self.uv), "--no-config", "--no-progress", *arguments)
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                timeout=self.timeout_seconds,
-                check=False,
-                env=dict(self.variables),
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise InfrastructureFailure(f"uv did not run: {error}", kind="environment") from error
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise InfrastructureFailure(f"uv {arguments[0]} failed: {said[-2000:]}", kind="environment")
+        run_uv(self.uv, arguments, self.variables, self.timeout_seconds, failed=f"uv {arguments[0]} failed")
 
 
 def _hold_against_records(place: Path) -> None:

