@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from repairlab.search.lines import lines_around, places_of
+from repairlab.search.lines import lines_around
 from repairlab.search.matchers import TextMatcher, regex_matcher
+from repairlab.search.shape_places import text_places
 
 PIECES = st.lists(st.sampled_from([b"a", b"ab", b"b", b" ", b"\n", b"\xe9"]), max_size=40).map(b"".join)
 TEXTS = st.sampled_from([b"a", b"ab", b"ba", b"aab", b"abab", b"\xe9"])
@@ -26,7 +27,7 @@ def test_the_lines_are_those_of_a_naive_scan(files: list[bytes], text: bytes):
     buffer = np.frombuffer(joined, np.uint8)
     newlines = np.flatnonzero(buffer == 0x0A).astype(np.uint32)
     starts = np.cumsum([0, *(len(data) + 1 for data in files)]).astype(np.uint32)
-    places = places_of(text, buffer)
+    places = text_places(text, buffer)
     lines = lines_around(places, buffer, newlines, starts)
 
     assert places.tolist() == [n for n in range(len(joined)) if joined.startswith(text, n)]
@@ -41,8 +42,8 @@ def test_a_text_across_the_bytes_compared_at_once_is_found():
         buffer[:] = 1
         buffer[place : place + 3] = (7, 8, 9)
 
-        assert places_of(bytes((7, 8, 9)), buffer).tolist() == [place]
-        assert places_of(bytes((8,)), buffer).tolist() == [place + 1]
+        assert text_places(bytes((7, 8, 9)), buffer).tolist() == [place]
+        assert text_places(bytes((8,)), buffer).tolist() == [place + 1]
 
 
 MANY = [b"x = 1", b"", b"return x", b"  x", b"xx", "größe x".encode(), b"\xe9 x", b"y"]

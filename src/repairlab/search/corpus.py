@@ -21,8 +21,16 @@ from repairlab.contract.errors import IntegrityViolation, RefuseToStart
 from repairlab.contract.task import Language
 from repairlab.search.blobs import BlobSource, check_blob, path_bytes
 from repairlab.search.container import Container, open_container, open_or_build, write
-from repairlab.search.lines import Lines, lines_around, places_of
+from repairlab.search.lines import Bytes, Lines, Numbers, Offsets, lines_around
 from repairlab.search.selection import Selection, Skipped, SkipReason, generated_files, select
+from repairlab.search.shape_places import (
+    LINE_ENDS,
+    filled_lines_by_file,
+    lines_by_file,
+    shape_places,
+    text_places,
+)
+from repairlab.search.shapes import Shape
 from repairlab.search.words import WordIndex, word_sections
 
 _KIND = "corpus"
@@ -138,15 +146,49 @@ class Corpus:
         return tuple(bytes(self._line(file, number)) for number in range(max(start, 1), last + 1))
 
     def lines_with(self, text: bytes, files: Sequence[int]) -> Lines:
-        """The lines of these files that hold `text`, which has no newline and is not empty."""
-        buffer = np.frombuffer(self._buffer, np.uint8)
-        starts = np.frombuffer(self._starts, np.uint32)
-        places = places_of(text, buffer)
-        if len(files) < len(self.files):
+        """The lines of these files (ascending, any) that hold `text`, which has no newline, is not empty."""
+        buffer, newlines, starts = self._arrays()
+        begin, end = int(starts[files[0]]), int(starts[files[-1] + 1])
+        places = text_places(text, buffer[begin:end]) + begin
+        if len(files) < files[-1] + 1 - files[0]:
             wanted = np.zeros(len(self.files), np.bool_)
             wanted[list(files)] = True
             places = places[wanted[np.searchsorted(starts, places, "right") - 1]]
-        return lines_around(places, buffer, np.frombuffer(self._newlines, np.uint32), starts)
+        return lines_around(places, buffer, newlines, starts)
+
+    def lines_by_file(self, shape: Shape) -> Offsets:
+        """How many lines of each file hold `shape`.
+
+        Of files outside ASCII it says what their bytes in ASCII do: see `Shape.ascii_alone`.
+        """
+        buffer, newlines, starts = self._arrays()
+        if shape.any_character:
+            return filled_lines_by_file(buffer, newlines, starts)
+        return lines_by_file(shape_places(shape, buffer), newlines, starts)
+
+    def lines_of_shape(self, file: int, shape: Shape) -> tuple[int, ...]:
+        """Numbers of the lines of `file` that hold `shape`, ascending; of a file outside ASCII as above."""
+        buffer, newlines, starts = self._arrays()
+        begin, first = int(starts[file]), self._first[file]
+        data = buffer[begin : int(starts[file + 1])]
+        places = np.flatnonzero(~LINE_ENDS[data]) if shape.any_character else shape_places(shape, data)
+        ends = newlines[first : self._first[file + 1]]
+        behind = np.searchsorted(ends, (places + begin).astype(np.uint32))
+        fresh = np.ones(len(places), np.bool_)
+        fresh[1:] = behind[1:] != behind[:-1]
+        return tuple((behind[fresh] + 1).tolist())
+
+    def beyond_ascii(self) -> frozenset[int]:
+        """Ids of the files with a byte outside ASCII."""
+        buffer, _, starts = self._arrays()
+        if not self.files:
+            return frozenset()
+        return frozenset(np.flatnonzero(np.maximum.reduceat(buffer, starts[:-1]) >= 0x80).tolist())
+
+    def _arrays(self) -> tuple[Bytes, Numbers, Numbers]:
+        """The buffer, the newlines and where each file starts, without a copy."""
+        newlines = np.frombuffer(self._newlines, np.uint32)
+        return np.frombuffer(self._buffer, np.uint8), newlines, np.frombuffer(self._starts, np.uint32)
 
     def _line(self, file: int, number: int) -> memoryview:
         place = self._first[file] + number - 1

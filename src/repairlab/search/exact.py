@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from repairlab.contract.controls import Exact, Search, View
 from repairlab.search.corpus import Corpus
-from repairlab.search.lines import Lines
+from repairlab.search.lines import Offsets
 from repairlab.search.matchers import Matcher, TextMatcher, regex_matcher
 from repairlab.search.needs import candidates
 from repairlab.search.results import Hit, QueryError
+from repairlab.search.shapes import Shape
 from repairlab.search.snippets import Limits, make_hit
 from repairlab.search.tokens import query_fault
 
 COMPONENT = "exact"
+
+_MANY_LINES = 100
+"""So many matching lines are found sooner in all bytes of a file at once than one by one."""
 
 
 class Mode(StrEnum):
@@ -56,6 +60,13 @@ class ExactResult:
     hits: tuple[Hit, ...]
     matching_files: int
     matching_lines: int
+
+
+class _Places(NamedTuple):
+    """Lines: the file of each, and its number there."""
+
+    files: Offsets
+    numbers: Offsets
 
 
 class ExactSearch:
@@ -105,7 +116,12 @@ class ExactSearch:
                 "the regular expression takes too many steps: use smaller repetition counts, or name a word "
                 "of three characters or more that must stand on the line"
             )
-        counts = self._count_by_line(matcher, files) if size >= self._filtered_bytes else None
+        counts = None
+        if size >= self._filtered_bytes:
+            shape = matcher.shape
+            counts = (
+                self._count_shape(matcher, shape, files) if shape else self._count_by_line(matcher, files)
+            )
         if counts is None:
             counts = {file: matcher.count(self._corpus.data(file)) for file in files}
         generated = self._corpus.generated
@@ -125,13 +141,31 @@ class ExactSearch:
             return QueryError("a match never spans lines: search for a text that stands on one line")
         return TextMatcher(query, whole=mode is Mode.LITERAL)
 
+    def _count_shape(self, matcher: Matcher, shape: Shape, files: Sequence[int]) -> dict[int, int]:
+        """Matching lines of each of these files that has any; no other file has."""
+        found = self._corpus.lines_by_file(shape)
+        counts = {file: int(found[file]) for file in np.flatnonzero(found).tolist()}
+        if shape.ascii_alone:
+            beyond = self._corpus.beyond_ascii()
+            counts = {file: count for file, count in counts.items() if file not in beyond}
+            counts |= {file: matcher.count(self._corpus.data(file)) for file in beyond.intersection(files)}
+        return counts
+
     def _count_by_line(self, matcher: Matcher, files: Sequence[int]) -> dict[int, int] | None:
         """Matching lines of each file, only those looked at that hold the text that they must hold.
 
         None where that cannot be told: for other patterns, and where a line is no UTF-8, since then the
         parts of it that are must be looked at apart.
         """
-        if matcher.by_line is None:
+        lines = self._matching_lines(matcher, files)
+        if lines is None:
+            return None
+        counts = np.bincount(lines.files)
+        return {file: int(counts[file]) for file in np.flatnonzero(counts).tolist()}
+
+    def _matching_lines(self, matcher: Matcher, files: Sequence[int]) -> _Places | None:
+        """The matching lines of these files (ascending), in order; None as above."""
+        if matcher.by_line is None or not files:
             return None
         lines = self._corpus.lines_with(matcher.by_line.text, files)
         try:
@@ -139,13 +173,20 @@ class ExactSearch:
         except UnicodeDecodeError:
             return None
         bounds = np.array([*matcher.by_line.runs(lines.text)], np.int64).reshape(-1)
-        before = np.concatenate(([0], np.cumsum(_matching(lines, bounds))))
-        counts = np.diff(before[np.searchsorted(lines.files, np.arange(len(self._corpus.files) + 1))])
-        return {file: int(counts[file]) for file in np.flatnonzero(counts).tolist()}
+        # The begins and ends of all runs in turn: a line lies in one behind a begin.
+        inside = np.searchsorted(bounds, lines.begins, "right") % 2 == 1
+        return _Places(lines.files[inside], lines.numbers[inside])
 
     def lines(self, ranking: ExactRanking, file: RankedFile) -> tuple[int, ...]:
         """Numbers of the matching lines of `file`, ascending."""
-        starts = ranking.matcher.starts(self._corpus.data(file.file))
+        data, shape = self._corpus.data(file.file), ranking.matcher.shape
+        if shape and file.matching_lines >= _MANY_LINES and not (shape.ascii_alone and not data.isascii()):
+            return self._corpus.lines_of_shape(file.file, shape)
+        if file.matching_lines >= _MANY_LINES and (
+            found := self._matching_lines(ranking.matcher, [file.file])
+        ):
+            return tuple(found.numbers.tolist())
+        starts = ranking.matcher.starts(data)
         return tuple(self._corpus.line_of(file.file, start) for start in starts)
 
     def hit(self, ranking: ExactRanking, file: RankedFile, *, rank: int, components: dict[str, int]) -> Hit:
@@ -158,9 +199,3 @@ class ExactSearch:
             components=components,
             limits=self._limits,
         )
-
-
-def _matching(lines: Lines, bounds: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which lines lie in a run, from the begins and ends of all runs in turn."""
-    inside: NDArray[np.bool_] = np.searchsorted(bounds, lines.begins, "right") % 2 == 1
-    return inside

@@ -14,6 +14,7 @@ import re2  # type: ignore[import-untyped]  # the package has no type informatio
 
 from repairlab.search.needs import Need, Text, longest_text
 from repairlab.search.results import QueryError
+from repairlab.search.shapes import Shape, pattern_shape, text_shape
 from repairlab.search.syntax import Syntax, read_syntax
 from repairlab.search.words import is_word_byte
 
@@ -46,6 +47,10 @@ class Matcher(Protocol):
     def by_line(self) -> ByLine | None:
         """How lines are looked at without their surroundings; None where that cannot be, or is no gain."""
 
+    @property
+    def shape(self) -> Shape | None:
+        """Stands on the matching lines and on no other; None where the query has none."""
+
     def count(self, data: bytes) -> int:
         """How many offsets `starts` gives, sooner."""
 
@@ -72,7 +77,7 @@ class TextMatcher:
     Unicode) must then have none beside it, nor a byte that is not UTF-8. Any other edge is not bounded.
     """
 
-    __slots__ = ("_after", "_before", "_lines", "_text", "by_line", "instructions", "need")
+    __slots__ = ("_after", "_before", "_lines", "_text", "by_line", "instructions", "need", "shape")
 
     def __init__(self, query: str, *, whole: bool) -> None:
         self._text = query.encode()
@@ -81,6 +86,7 @@ class TextMatcher:
         self._before = whole and _is_identifier(query[0])
         self._after = whole and _is_identifier(query[-1])
         self.need: Need = Text(self._text, starts_word=self._before, ends_word=self._after)
+        self.shape = text_shape(self._text, alone_before=self._before, alone_behind=self._after)
         self._lines = _rest_of_line(self._text, alone_before=self._before, alone_behind=self._after)
 
     def starts(self, data: bytes) -> Iterator[int]:
@@ -157,13 +163,14 @@ class RegexMatcher:
     byte that is not UTF-8 is matched by nothing. A carriage return is an ordinary character.
     """
 
-    __slots__ = ("_block", "_lines_a_block", "_pattern", "_query", "by_line", "instructions", "need")
+    __slots__ = ("_block", "_lines_a_block", "_pattern", "_query", "by_line", "instructions", "need", "shape")
 
     def __init__(self, query: str, syntax: Syntax) -> None:
         # The rest of the line is taken along, so that the next match lies on a later one.
         self._pattern = _compile(f"(?m)(?:{query})(?s:.)*")
         self.instructions = self._pattern.programsize
         self.need = syntax.need
+        self.shape = pattern_shape(query)
         text = longest_text(syntax.need) if syntax.by_line else b""
         self.by_line: ByLine | None = _Runs(query, text) if text else None
         self._lines_a_block = min(_MOST_LINES_A_BLOCK, _BLOCK_INSTRUCTIONS // self.instructions)
