@@ -132,8 +132,8 @@ def test_s11_a_query_that_is_not_finite_says_so(build):
         index.best_chunks(np.where(np.arange(DIMENSIONS) == 3, np.nan, vector(1)).astype(np.float32), 5)
 
 
-def test_s11_ties_go_by_path_bytes_and_then_line_beyond_what_faiss_returns_first(build, search):
-    """300 equal texts and 200 of equal score: whichever candidates faiss picks, the first paths win."""
+def test_s11_ties_go_by_path_bytes_and_then_line_whichever_candidates_come_first(build, search):
+    """300 equal texts and 200 of equal score: whichever candidates are picked, the first paths win."""
     files = {f"{number:03}.py": b"same words\n" for number in range(300)}
     files |= {f"Z{number:03}.py": f"same words\n{' ' * number}".encode() for number in range(200)}
     files["0.py"] = b"same words\n" + b"\n" * 99 + b"same words\n" + b"\n" * 99 + b"same words\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faiss
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ def test_no_other_row_has_a_score_above_the_bound(rows: int, wanted: int):
     vectors = chance.standard_normal((rows, 16)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     index = FlatIndex(vectors)
-    found = index.candidates(vectors[0], wanted)
+    found = index.candidates(vectors[0], index.scores(vectors[0]), wanted)
     scores = np.round((vectors.astype(np.float64) * vectors[0]).sum(axis=1), 6)
 
     assert len(set(found.rows)) == len(found.rows) >= min(wanted, rows)
@@ -26,3 +27,18 @@ def test_no_other_row_has_a_score_above_the_bound(rows: int, wanted: int):
     if wanted >= rows:
         assert found.bound == -np.inf
         assert sorted(found.rows) == list(range(rows))
+
+
+@pytest.mark.parametrize("dimensions", [64, 1024, 4096])
+def test_the_scores_are_those_of_faiss_and_within_a_tenth_of_the_margin(dimensions: int):
+    chance = np.random.default_rng(dimensions)
+    vectors = chance.standard_normal((500, dimensions)).astype(np.float32)
+    vectors[250:] = np.abs(vectors[250:])  # all terms of one sign: sums that grow, with the most to round
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    scores = FlatIndex(vectors).scores(vectors[300])
+    referee = faiss.IndexFlatIP(dimensions)
+    referee.add(vectors)
+    expected, rows = referee.search(vectors[300:301], 500)
+
+    assert np.abs(scores[rows[0]] - expected[0]).max() < 1e-5
+    assert np.abs(scores - (vectors.astype(np.float64) * vectors[300]).sum(axis=1)).max() < 1e-5

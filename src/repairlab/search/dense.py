@@ -1,6 +1,6 @@
 """Dense retrieval: the chunks whose vectors are nearest to the query's, by inner product.
 
-faiss finds candidates among all vectors on one thread. Their scores are then computed anew in double
+Candidates are found among all vectors in single precision. Their scores are then computed anew in double
 precision and rounded to six digits, and only a chunk that no vector outside the candidates can reach counts:
 single-precision sums differ in the last bits between processors, and no order may rest on them.
 """
@@ -123,9 +123,9 @@ class DenseIndex:
     ) -> list[tuple[int, float]]:
         """The first (position of a chunk, score) of all, as many as are `enough` or as there are."""
         generated, chunks = self.corpus.generated, self._chunks.all
-        wanted = _FIRST_CANDIDATES
+        wanted, rough = _FIRST_CANDIDATES, self._index.scores(query)
         while True:
-            rows, scores, bound = self._index.candidates(query, wanted)
+            rows, scores, bound = self._index.candidates(query, rough, wanted)
             settled = sorted(
                 (
                     (p, s)
