@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from repairlab.analysis.outcomes import Design, Key, Outcome, crossed
 from repairlab.analysis.pairing import paired
 from repairlab.analysis.rates import ALL, rates
 from repairlab.analysis.report.assemble import assemble
-from repairlab.analysis.statistics import Contrast, NotEstimable, Verdict, sign_flip
+from repairlab.analysis.report.sensitivity import disagreements
+from repairlab.analysis.statistics import Contrast, NotEstimable, SensitivityRow, Verdict, sign_flip
 from repairlab.contract.errors import BadInput
 from repairlab.contract.study import open_study
 
@@ -314,3 +316,28 @@ def test_a_direction_that_only_the_complete_tasks_have_holds_nothing(hypotheses:
     assert (result.tasks, result.estimate) == (7, 1)
     assert found["C2"].adjusted <= 0.05
     assert (found["C2"].worst, found["C2"].verdict) == (1.0, Verdict.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "factor", "p", "said"),
+    [
+        (+0.1, 1.9, None, ""),
+        (+0.1, 2.1, None, "disagrees in p"),
+        (+0.1, 0.4, None, "disagrees in p"),
+        (-0.1, 1.0, None, "disagrees in sign"),
+        (-0.1, 9.0, None, "disagrees in sign and p"),
+        (+0.1, 9.0, 1e-6, ""),
+        (+0.1, 9000.0, 1e-6, "disagrees in p"),
+    ],
+)
+def test_a_disagreement_is_a_sign_or_a_factor_of_two_that_matters(
+    hypotheses: Hypotheses, estimate: float, factor: float, p: float | None, said: str
+) -> None:
+    gated = admit(DESIGN, outcomes(some), "made")
+    (c2,) = (one for one in confirmatory(gated, hypotheses) if one.name == "C2")
+    if p is not None:
+        c2 = replace(c2, p=p)
+    row = SensitivityRow("mid-p", "", "C2", "difference of proportions", estimate, factor * c2.p, None, "")
+    found = disagreements([c2], [row])
+    assert bool(found) == bool(said)
+    assert all(said in note for note in found)

@@ -39,6 +39,8 @@ _COMPARED = (
     "task-bootstrap",
 )
 """Those whose disagreement with the registered test is reported in the main text."""
+_SETTLED = 0.001
+"""Below it a factor between two p-values changes nothing that anyone would conclude."""
 
 
 def sensitivity_table(gated: Gated, confirmed: Sequence[Confirmed], hypotheses: Hypotheses) -> Table:
@@ -81,7 +83,7 @@ def complete_matrix(gated: Gated) -> Outcomes | NotEstimable:
 
 
 def disagreements(confirmed: Sequence[Confirmed], rows: Sequence[SensitivityRow]) -> list[str]:
-    """A sign that differs from the registered test's, or a p that differs by more than the factor 2."""
+    """A sign that differs from the registered test's, or a p by more than the factor 2 unless both are settled."""
     notes = []
     for one in confirmed:
         results = [component.result for component in one.components]
@@ -101,7 +103,7 @@ def _disagreement(estimate: float, p: float, row: SensitivityRow) -> str:
     said = []
     if isinstance(row.estimate, float) and row.estimate * estimate < 0:
         said.append("sign")
-    if isinstance(row.p, float) and max(row.p, p) > 2 * min(row.p, p):
+    if isinstance(row.p, float) and max(row.p, p) > max(_SETTLED, 2 * min(row.p, p)):
         said.append(f"p ({probability(row.p)} against {probability(p)})")
     return " and ".join(said)
 
