@@ -83,7 +83,7 @@ def complete_matrix(gated: Gated) -> Outcomes | NotEstimable:
 
 
 def disagreements(confirmed: Sequence[Confirmed], rows: Sequence[SensitivityRow]) -> list[str]:
-    """A sign that differs from the registered test's, or a p by more than the factor 2 unless both are settled."""
+    """A sign that differs from the registered test's, or a p by more than 2 times unless both are settled."""
     notes = []
     for one in confirmed:
         results = [component.result for component in one.components]
