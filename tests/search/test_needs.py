@@ -126,3 +126,16 @@ def test_neighbours_in_the_vocabulary_are_both_found(memory_corpus):
     words = memory_corpus({"a.py": b"abc", "b.py": b"abd", "c.py": b"zab"}).words
 
     assert words.files_with(b"ab", starts_word=True, ends_word=False) == {0, 1}
+
+
+@pytest.mark.parametrize("many", [3, 63, 64, 65, 700, 1999, 2000])
+@pytest.mark.parametrize(("starts", "ends"), [(False, False), (True, False), (False, True), (True, True)])
+def test_files_are_found_by_their_words_however_many_fit(memory_corpus, many: int, starts: bool, ends: bool):
+    words = [b"%snub%s" % (b"" if starts else b"%d" % n, b"" if ends else b"%d" % n) for n in range(many)]
+    files = {f"{n:04}.py": b" ".join(words[n::50]) for n in range(min(many, 50))} | {"none.py": b"nuub"}
+    corpus = memory_corpus(files)
+    distinct = len(set(words))
+
+    found = corpus.words.files_with(b"nub", starts_word=starts, ends_word=ends)
+
+    assert found == (frozenset(range(min(many, 50))) if distinct < 2000 else None)

@@ -45,12 +45,23 @@ class RankedFile:
     matching_lines: int
 
 
+class MatchingLines(NamedTuple):
+    """Lines, in order: the file of each, and its number there."""
+
+    files: Offsets
+    numbers: Offsets
+
+
 @dataclass(frozen=True, slots=True)
 class ExactRanking:
-    """Every file with a match, most matching lines first, ties by path bytes; generated files behind all."""
+    """Every file with a match, most matching lines first, ties by path bytes; generated files behind all.
+
+    `lines` are all matching lines where they are already known.
+    """
 
     matcher: Matcher
     files: tuple[RankedFile, ...]
+    lines: MatchingLines | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +71,6 @@ class ExactResult:
     hits: tuple[Hit, ...]
     matching_files: int
     matching_lines: int
-
-
-class _Places(NamedTuple):
-    """Lines: the file of each, and its number there."""
-
-    files: Offsets
-    numbers: Offsets
 
 
 class ExactSearch:
@@ -116,20 +120,20 @@ class ExactSearch:
                 "the regular expression takes too many steps: use smaller repetition counts, or name a word "
                 "of three characters or more that must stand on the line"
             )
-        counts = None
-        if size >= self._filtered_bytes:
-            shape = matcher.shape
-            counts = (
-                self._count_shape(matcher, shape, files) if shape else self._count_by_line(matcher, files)
-            )
-        if counts is None:
-            counts = {file: matcher.count(self._corpus.data(file)) for file in files}
+        lines = None
+        if size < self._filtered_bytes:
+            counts = self._count(matcher, files)
+        elif matcher.shape:
+            counts = self._count_shape(matcher, matcher.shape, files)
+        else:
+            lines = self._matching_lines(matcher, files)
+            counts = self._count(matcher, files) if lines is None else _by_file(lines)
         generated = self._corpus.generated
         ranked = sorted(
             (RankedFile(file, self._corpus.files[file].path, n) for file, n in counts.items() if n),
             key=lambda file: (file.file in generated, -file.matching_lines, file.file),
         )
-        return ExactRanking(matcher, tuple(ranked))
+        return ExactRanking(matcher, tuple(ranked), lines)
 
     def _matcher(self, query: str, mode: Mode) -> Matcher | QueryError:
         fault = query_fault(query, self._search.query_characters)
@@ -151,20 +155,15 @@ class ExactSearch:
             counts |= {file: matcher.count(self._corpus.data(file)) for file in beyond.intersection(files)}
         return counts
 
-    def _count_by_line(self, matcher: Matcher, files: Sequence[int]) -> dict[int, int] | None:
-        """Matching lines of each file, only those looked at that hold the text that they must hold.
+    def _count(self, matcher: Matcher, files: Sequence[int]) -> dict[int, int]:
+        return {file: matcher.count(self._corpus.data(file)) for file in files}
+
+    def _matching_lines(self, matcher: Matcher, files: Sequence[int]) -> MatchingLines | None:
+        """The matching lines of these files (ascending): only those looked at that hold a text that all hold.
 
         None where that cannot be told: for other patterns, and where a line is no UTF-8, since then the
         parts of it that are must be looked at apart.
         """
-        lines = self._matching_lines(matcher, files)
-        if lines is None:
-            return None
-        counts = np.bincount(lines.files)
-        return {file: int(counts[file]) for file in np.flatnonzero(counts).tolist()}
-
-    def _matching_lines(self, matcher: Matcher, files: Sequence[int]) -> _Places | None:
-        """The matching lines of these files (ascending), in order; None as above."""
         if matcher.by_line is None or not files:
             return None
         lines = self._corpus.lines_with(matcher.by_line.text, files)
@@ -175,17 +174,15 @@ class ExactSearch:
         bounds = np.array([*matcher.by_line.runs(lines.text)], np.int64).reshape(-1)
         # The begins and ends of all runs in turn: a line lies in one behind a begin.
         inside = np.searchsorted(bounds, lines.begins, "right") % 2 == 1
-        return _Places(lines.files[inside], lines.numbers[inside])
+        return MatchingLines(lines.files[inside], lines.numbers[inside])
 
     def lines(self, ranking: ExactRanking, file: RankedFile) -> tuple[int, ...]:
         """Numbers of the matching lines of `file`, ascending."""
+        if ranking.lines is not None:
+            return tuple(ranking.lines.numbers[ranking.lines.files == file.file].tolist())
         data, shape = self._corpus.data(file.file), ranking.matcher.shape
         if shape and file.matching_lines >= _MANY_LINES and not (shape.ascii_alone and not data.isascii()):
             return self._corpus.lines_of_shape(file.file, shape)
-        if file.matching_lines >= _MANY_LINES and (
-            found := self._matching_lines(ranking.matcher, [file.file])
-        ):
-            return tuple(found.numbers.tolist())
         starts = ranking.matcher.starts(data)
         return tuple(self._corpus.line_of(file.file, start) for start in starts)
 
@@ -199,3 +196,9 @@ class ExactSearch:
             components=components,
             limits=self._limits,
         )
+
+
+def _by_file(lines: MatchingLines) -> dict[int, int]:
+    """How many of these lines each file has, if any."""
+    files, counts = np.unique(lines.files, return_counts=True)
+    return dict(zip(files.tolist(), counts.tolist(), strict=True))

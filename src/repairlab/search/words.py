@@ -7,11 +7,14 @@ of one, or a part of one, depending on the bytes beside it.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import accumulate, chain
+
+import numpy as np
 
 from repairlab.search.container import Container
 
@@ -19,7 +22,9 @@ _WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopq
 _TO_WORDS = bytes(byte if byte in _WORD_BYTES else 0x20 for byte in range(256))
 
 _MOST_WORDS = 2000
-"""Where more words than this fit, scanning everything is as fast as joining their files."""
+"""Where as many words fit, scanning everything is as fast as joining their files."""
+_FEW_WORDS = 64
+"""So many words are looked for one by one; if there are more, all at once."""
 
 
 def words_of(data: bytes) -> dict[bytes, None]:
@@ -73,10 +78,20 @@ class WordIndex:
         shift = 1 if starts_word else 0
         found: set[int] = set()
         place = self._vocabulary.find(needle)
-        for _ in range(_MOST_WORDS):
+        for _ in range(_FEW_WORDS):
             if place < 0:
                 return frozenset(found)
             word = bisect_right(self._starts, place + shift) - 1
             found.update(self._postings[self._bounds[word] : self._bounds[word + 1]])
             place = self._vocabulary.find(needle, self._starts[word + 1] - 1)
-        return None
+        return self._files_with_many(needle, shift)
+
+    def _files_with_many(self, needle: bytes, shift: int) -> frozenset[int] | None:
+        """The same for a needle in many words, all of them at once."""
+        places = [match.start() + shift for match in re.finditer(re.escape(needle), self._vocabulary)]
+        starts = np.frombuffer(self._starts, np.uint32)
+        words = np.unique(np.searchsorted(starts, np.array(places, np.uint32), "right") - 1).tolist()
+        if len(words) >= _MOST_WORDS:
+            return None
+        postings, bounds = self._postings, self._bounds
+        return frozenset(chain.from_iterable(postings[bounds[word] : bounds[word + 1]] for word in words))
