@@ -12,6 +12,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -112,11 +113,10 @@ class DenseIndex:
         def enough(settled: Sequence[tuple[int, float]]) -> bool:
             return len({self._chunks.all[position].file for position, _ in settled}) >= count
 
-        best: dict[int, ScoredChunk] = {}
+        best: dict[int, tuple[int, float]] = {}
         for position, score in self._ranked(query, enough):
-            chunk = self._scored(position, score)
-            best.setdefault(chunk.file, chunk)
-        return tuple(best.values())[:count]
+            best.setdefault(self._chunks.all[position].file, (position, score))
+        return tuple(self._scored(position, score) for position, score in islice(best.values(), count))
 
     def _ranked(
         self, query: Vector, enough: Callable[[Sequence[tuple[int, float]]], bool]
