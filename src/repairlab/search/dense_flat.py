@@ -1,4 +1,8 @@
-"""Unit vectors and their inner products with a query, on one thread: every one of them is looked at."""
+"""Unit vectors and their inner products with a query: every one of them is looked at.
+
+A first pass in single precision, on as many threads as the machine has, only says which rows are worth a
+look; what is shown is computed again in double precision, in an order that no thread changes.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +53,7 @@ class FlatIndex:
                 f"a query vector of shape {query.shape} with {np.count_nonzero(np.isfinite(query))} finite "
                 f"numbers was to be compared with vectors of {self.dimensions} dimensions"
             )
-        # Row by row on the calling thread, as fast as one core reads memory.
-        found: NDArray[np.float32] = np.vecdot(self._vectors, query)
+        found: NDArray[np.float32] = self._vectors @ query
         return found
 
     def candidates(self, query: Vector, scores: NDArray[np.float32], wanted: int) -> Candidates:
