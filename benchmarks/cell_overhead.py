@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from repairlab.cli.freezing import freeze
+from repairlab.cli.freezing import Wish, freeze
 from repairlab.cli.running import Options, make_plan, prepare, run
 from repairlab.contract.errors import RepairlabError
 from repairlab.contract.study import open_study
@@ -52,7 +52,7 @@ def _measure(experiment: str, rounds: int) -> None:
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="repairlab-bench-", dir=ROOT.parent) as folder:
             study = _copy(Path(folder))
-            freeze(open_study(study), experiment, replace=False)
+            freeze(open_study(study), experiment, Wish())
             plan = make_plan(Options(study, experiment, "", "", "", "bubblewrap", plain=True))
             prepared = prepare(plan, lambda _: None)
             sealed: list[CellSealed] = []
