@@ -56,6 +56,7 @@ check: $(READY) ## lint, types and import contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy benchmarks
 	@$(BIN)/lint-imports --no-logo
 
 format: $(READY) ## format the source

@@ -17,6 +17,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from repairlab.analysis.frames import Frames
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("open", "read-1", "read-n", "gate", "registered", "report", "export", "peer")
@@ -95,7 +99,7 @@ def stage(name: str, root: Path) -> None:
     return say(name, begun, f"six Parquet files, {size / 2**20:.1f} MiB")
 
 
-def rows(frames) -> int:
+def rows(frames: Frames) -> int:
     return sum(table.height for table in frames.tables.values())
 
 

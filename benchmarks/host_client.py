@@ -16,10 +16,12 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
 
+from repairlab.contract.canonical import Json
 from repairlab.contract.failures import load_failures
 from repairlab.hosts.chat import ChatReply, ChatRequest
 from repairlab.hosts.client import CHAT, LMStudioClient
@@ -63,7 +65,7 @@ def main() -> None:
             for name, keeps in (("httpx, a connection each", 0), ("httpx, connection kept", 1)):
                 limits = httpx.Limits(max_keepalive_connections=keeps)
                 with httpx.Client(base_url=process.url, limits=limits, trust_env=False, timeout=60) as bare:
-                    _compare(name, ours, lambda bare=bare: _bare(bare, request), options.rounds)
+                    _compare(name, ours, partial(_bare, bare, request), options.rounds)
 
 
 def _compare(name: str, ours: Callable[[], str], peer: Callable[[], str], rounds: int) -> None:
@@ -91,7 +93,7 @@ def _bare(client: httpx.Client, request: ChatRequest) -> str:
 
 def _request(size: int) -> ChatRequest:
     user = {"role": "user", "content": "word " * (size // 5)}
-    parameters = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    parameters: Json = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
     function = {"name": "search", "description": "Search.", "parameters": parameters}
     return ChatRequest(MODEL, (user,), ({"type": "function", "function": function},), 0.0, 1.0, 0, 8192)
 

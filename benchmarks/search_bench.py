@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import search_dense
@@ -149,7 +150,7 @@ def cold_build(controls: SharedControls, subject: Subject, folder: Path) -> tupl
     spent = []
     for number in range(3):
         place = folder / ("cold" if number == 2 else f"cold-{number}")
-        spent.append(cpu(lambda place=place: opened(controls, subject, place), children=0.5)[0])
+        spent.append(cpu(partial(opened, controls, subject, place), children=0.5)[0])
     return opened(controls, subject, folder / "cold"), statistics.median(spent)
 
 
@@ -189,9 +190,7 @@ def exact_pair(search: ExactSearch, tree: Path, mode: Mode, query: str, rounds: 
     ours, theirs = [], []
     for _ in range(rounds):
         ours.append(cpu(lambda: search.find(query, mode))[0])
-        theirs.append(
-            min(cpu(lambda c=command: search_exact.run(c, tree), own=0.0)[0] for command in commands)
-        )
+        theirs.append(min(cpu(partial(search_exact.run, command, tree), own=0.0)[0] for command in commands))
     return statistics.median(ours), statistics.median(theirs)
 
 
@@ -233,7 +232,7 @@ def symbol_rows(subject: Subject, corpus: Corpus, folder: Path, tree: Path, roun
         cache = Cache(folder / f"symbols-{number}")
         theirs.append(cpu(lambda: search_symbols.ctags(tree, subject.language), own=0.0)[0])
         ours.append(
-            cpu(lambda c=cache: symbols_by_blob(corpus, subject.language, c, 2), own=0.5, children=0.5)[0]
+            cpu(partial(symbols_by_blob, corpus, subject.language, cache, 2), own=0.5, children=0.5)[0]
         )
     mine, other = statistics.median(ours), statistics.median(theirs)
     large = sum(file.size for file in corpus.files) >= LARGE

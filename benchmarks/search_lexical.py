@@ -5,10 +5,12 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import bm25s
 import numpy as np
+from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 from rapidfuzz import fuzz, process
 
@@ -51,22 +53,29 @@ def compare_scores(
         scores = chunk_scores(index, terms)
         expected = referee.get_scores(query)
         wrong += not np.array_equal(scores[scores > NOTHING], expected[scores > NOTHING])
-        theirs.append(median_of(lambda q=query: referee.get_scores(q), 1))
+        theirs.append(median_of(partial(referee.get_scores, query), 1))
         pairs = [
-            (seconds(lambda t=terms: ranked(index, t)), seconds(lambda k=known: best_of(other, k)))
+            (seconds(partial(ranked, index, terms)), seconds(partial(best_of, other, known)))
             for _ in range(rounds)
         ]
         mine, compared = map(statistics.median, zip(*pairs, strict=True))
         ours.append(mine)
         others.append(compared)
-    return Scores(*map(statistics.median, (ours, theirs, others)), wrong)
+    return Scores(statistics.median(ours), statistics.median(theirs), statistics.median(others), wrong)
 
 
 def ranked(index: LexicalIndex, terms: list[Term]) -> list[int]:
     return best(file_scores(index, chunk_scores(index, terms)), FILES)
 
 
-def best_of(other: object, known: list[str]) -> object:
+class Scorer(Protocol):
+    """What is asked of bm25s, which is not there where only types are checked."""
+
+    def get_scores(self, query_tokens_single: list[str]) -> NDArray[np.float32]:
+        """A score for each document, in their order."""
+
+
+def best_of(other: Scorer, known: list[str]) -> NDArray[np.intp]:
     scores = other.get_scores(known)
     most = min(FILES, len(scores))
     top = np.argpartition(scores, -most)[-most:]
@@ -91,7 +100,7 @@ def compare_names(vocabulary: Sequence[str]) -> Names:
     for number in range(0, len(names), max(1, len(names) // 300)):
         name = names[number]
         query = name[: len(name) // 2] + "q" + name[len(name) // 2 + 1 :]
-        ours.append(median_of(lambda q=query: index.best(q, cutoff=80, most=3), 5))
+        ours.append(median_of(partial(index.best, query, cutoff=80, most=3), 5))
         if len(ours) % 10 == 0:
             first = sorted(scan(query, names), key=lambda match: (-match[1], match[0]))[:3]
             mine = [(match.number, match.ratio) for match in index.best(query, cutoff=80, most=3)]

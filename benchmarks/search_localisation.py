@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from repairlab.contract.controls import SharedControls
 from repairlab.contract.excluded import ExcludedFix, Exclusions
@@ -29,9 +30,9 @@ from repairlab.search.chunks import ChunkRules, CorpusChunks
 from repairlab.search.dense import DenseIndex, embed_corpus
 from repairlab.search.dense_search import DenseSearch
 from repairlab.search.exact import Mode
-from repairlab.search.fusion_dense_first import DenseFirstSearch
+from repairlab.search.fusion_dense_first import DenseFirstResult, DenseFirstSearch
 from repairlab.search.graph_search import Seed
-from repairlab.search.hybrid import HybridSearch
+from repairlab.search.hybrid import HasPath, HybridSearch
 from repairlab.search.results import Hit, QueryError
 from repairlab.search.toolset import SearchPlaces, Toolset, dense_component, open_toolset
 from repairlab.search.vectors import QueryVectors, VectorStore
@@ -81,8 +82,8 @@ def main() -> int:
         + " ".join(f"first {n}" for n in FIRST)
         + f"   over {len(listed)} fixes"
     )
-    for (kind, tool), shares in ranks.items():
-        means = " ".join(f"{sum(column) / len(column):7.2f}" for column in zip(*shares, strict=True))
+    for (kind, tool), every in ranks.items():
+        means = " ".join(f"{sum(column) / len(column):7.2f}" for column in zip(*every, strict=True))
         print(f"{kind:10} {tool:12} {means}")
     return 0
 
@@ -129,11 +130,18 @@ def tools_of(controls: SharedControls, fix: ExcludedFix, mirror: Mirror, places:
     }
 
 
-def ranked(ranking: object) -> list[str]:
+class Ranking(Protocol):
+    """The answer of any one component: its files, best first."""
+
+    @property
+    def files(self) -> Sequence[HasPath]: ...
+
+
+def ranked(ranking: Ranking | QueryError) -> list[str]:
     return [] if isinstance(ranking, QueryError) else [file.path for file in ranking.files[:50]]
 
 
-def shown(answer: object) -> list[str]:
+def shown(answer: DenseFirstResult | QueryError) -> list[str]:
     return [] if isinstance(answer, QueryError) else [hit.path for hit in answer.hits]
 
 
