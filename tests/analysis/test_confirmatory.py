@@ -116,7 +116,7 @@ def test_verdicts_follow_the_graph_and_no_contrast_is_left_out(hypotheses: Hypot
     verdicts = names(found)
     assert verdicts["C2"] is verdicts["C3"] is Verdict.SUPPORTED
     by_name = {one.name: one for one in found}
-    assert by_name["C5"].p == max(float(c.result.test.p) for c in by_name["C5"].components)  # type: ignore[union-attr]
+    assert by_name["C5"].p == max(float(c.result.test.p) for c in by_name["C5"].components)
     assert by_name["C2"].adjusted == pytest.approx(2 * by_name["C2"].p)
 
 

@@ -112,7 +112,7 @@ def test_units_are_the_cells_in_order_and_never_mix_tasks(counts: list[int], job
             self.task = task
 
     tasks = [f"t{number}" for number, count in enumerate(counts) for _ in range(count)]
-    asked: Any = [Replay(place, Path(), Named(task)) for place, task in enumerate(tasks)]  # type: ignore[arg-type]
+    asked: Any = [Replay(place, Path(), Named(task)) for place, task in enumerate(tasks)]
     units = list(_units(asked, jobs))
     assert [replay for unit in units for replay in unit] == asked
     assert all(len({replay.cell.task for replay in unit}) == 1 for unit in units)

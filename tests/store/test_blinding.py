@@ -22,7 +22,7 @@ def experiment(kind: str, host: str = "lmstudio", **more: object) -> Experiment:
         "treatments": ["H000"], "models": ["M002"], "seeds": [0], "host": host,
         "order": {"seed": "s", "model_offsets": [0]}, **more,
     }  # fmt: skip
-    return validate(Experiment, data, Path("e08.toml"))  # type: ignore[arg-type]
+    return validate(Experiment, data, Path("e08.toml"))
 
 
 RELIABILITY = {

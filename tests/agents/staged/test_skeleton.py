@@ -59,7 +59,7 @@ def test_no_cap_is_exceeded_and_no_order_matters(files: list[Outline], cap: int,
     skeleton = build_skeleton(files, RULE, cap)
     assert RULE.tokens(RULE.size(skeleton.text)) == skeleton.tokens <= cap
     shuffled = list(files)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis types its Random as object
     assert build_skeleton(shuffled, RULE, cap) == skeleton
     larger = build_skeleton(files, RULE, cap + 1)
     assert larger.named >= skeleton.named or len(larger.named) >= len(skeleton.named)
